@@ -175,7 +175,8 @@ func (s *Server) Keep() (string, error) {
 	if err := m.write(s.base); err != nil {
 		return "", err
 	}
-	remove := "kill -QUIT $(head -1 '" + filepath.Join(s.data, "postmaster.pid") + "'); rm -r '" + s.base + "'"
+	pidFile := "'" + filepath.Join(s.data, "postmaster.pid") + "'"
+	remove := "kill -QUIT $(head -1 " + pidFile + ") && while test -e " + pidFile + "; do sleep 1; done; rm -r '" + s.base + "'"
 	if filepath.Dir(s.data) != s.base {
 		remove += " '" + s.data + "'"
 	}
