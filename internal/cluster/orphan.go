@@ -22,7 +22,7 @@ func stopOrphan(data string) error {
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(lines[0]))
 	if err != nil || pid <= 1 || !isPostmasterOf(pid, data) {
-		return nil //nolint:nilerr // a stale or unfinished file: nothing runs on this directory
+		return nil // a stale or unfinished file: nothing runs on this directory
 	}
 	if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop abandoned server %d: %w", pid, err)

@@ -55,8 +55,8 @@ func isPostmasterOf(pid int, data string) bool {
 	if err != nil || !alive(pid) {
 		return false
 	}
-	real, err := filepath.EvalSymlinks(data)
-	return err == nil && cwd == real
+	resolved, err := filepath.EvalSymlinks(data)
+	return err == nil && cwd == resolved
 }
 
 func childrenOf(parent int) []int {
