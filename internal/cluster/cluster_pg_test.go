@@ -90,7 +90,14 @@ func startParent(t *testing.T, role string) child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(filepath.Dir(lines[1])) })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // ended already, unless the test failed
+		_ = cmd.Wait()
+		if err := cluster.Reap(); err != nil {
+			t.Error(err)
+		}
+		os.RemoveAll(filepath.Dir(lines[1]))
+	})
 	return child{cmd: cmd, postmaster: pid, data: lines[1], base: lines[2], uri: lines[3], removeByHand: lines[4]}
 }
 
@@ -104,32 +111,26 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// running is false for a zombie too, which is what stays of a server where the first process reaps none.
-func running(pid int) bool {
-	out, err := exec.Command("ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output()
-	return err == nil && !strings.HasPrefix(string(out), "Z")
-}
-
 func TestKilledParentsServerIsReaped(t *testing.T) {
 	c := startParent(t, "waits")
 	living := start(t, nil)
 	if err := cluster.Reap(); err != nil {
 		t.Fatal(err)
 	}
-	if !running(c.postmaster) || !exists(c.data) {
+	if !cluster.Alive(c.postmaster) || !exists(c.data) {
 		t.Fatal("the server was reaped while its parent lives")
 	}
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.cmd.Wait() // "signal: killed"
-	if !running(c.postmaster) {
+	if !cluster.Alive(c.postmaster) {
 		t.Fatal("the server ended with its parent: the test shows nothing")
 	}
 	if err := cluster.Reap(); err != nil {
 		t.Fatal(err)
 	}
-	if running(c.postmaster) {
+	if cluster.Alive(c.postmaster) {
 		t.Error("the postmaster still runs")
 	}
 	for _, dir := range []string{c.data, c.base} {

@@ -1,0 +1,4 @@
+package cluster
+
+// Alive is alive for the tests outside the package.
+var Alive = alive
