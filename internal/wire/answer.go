@@ -21,12 +21,14 @@ func ParseTag(msg []byte) (Tag, error) {
 		return Tag{}, err
 	}
 	verb, last, ok := cutLast(text)
-	rows, err := strconv.ParseInt(last, 10, 64)
-	if !ok || err != nil || rows < 0 {
+	rows, isCount := count(last)
+	if !ok || !isCount {
 		return Tag{Verb: text, Rows: -1}, nil
 	}
-	if word, oid, ok := cutLast(verb); ok && word == "INSERT" && isDigits(oid) {
-		verb = word
+	if word, oid, ok := cutLast(verb); ok && word == "INSERT" {
+		if _, isOID := count(oid); isOID {
+			verb = word
+		}
 	}
 	return Tag{Verb: verb, Rows: rows}, nil
 }
@@ -39,9 +41,10 @@ func cutLast(s string) (before, last string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-func isDigits(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 64)
-	return err == nil
+// count reads a number that is not negative.
+func count(s string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n >= 0
 }
 
 // CopyStart is the content of CopyInResponse, CopyOutResponse and

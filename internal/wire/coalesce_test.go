@@ -220,6 +220,7 @@ func FuzzCoalescer(f *testing.F) {
 
 // wholeOnes returns the frames that a stream has before its first error.
 func wholeOnes(t *testing.T, stream []byte) []frame {
+	t.Helper()
 	frames, err := scanAll(t, NewScanner(0), [][]byte{stream})
 	if err == nil {
 		t.Fatal("the coalescer failed where the scanner did not")
@@ -238,6 +239,7 @@ func BenchmarkCoalescer(b *testing.B) {
 
 // benchmarkCoalescer pushes blocks of 128 kB, as a socket would give them.
 func benchmarkCoalescer(b *testing.B, row int) {
+	b.Helper()
 	var stream []byte
 	payload := bytes.Repeat([]byte("x"), row)
 	for len(stream) < 16<<20 {
