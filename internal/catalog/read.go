@@ -73,7 +73,8 @@ type reader struct {
 	c         *pgx.Conn
 	role      Role
 	version   int
-	oids      []uint32 // the named ones and their leaves, each once
+	named     []uint32 // those that were asked for
+	oids      []uint32 // those and their leaves, each once
 	relations map[uint32]*facts
 	parts     map[uint32][]part // leaves by the root that was named
 	types     *typeReader
@@ -84,6 +85,7 @@ type facts struct {
 	planner.Relation
 	columnTypes []typeUse
 	virtual     bool // has virtual generated columns
+	rebuild     planner.Rebuild
 }
 
 // found is the answer to one name.
@@ -144,6 +146,7 @@ func (r *reader) find(ctx context.Context, names []Name) ([]found, error) {
 		return nil, &planner.Error{Message: "permission denied for schema " + sqltext.QuoteIdent(closed),
 			Hint: "The user needs the USAGE privilege on the schema."}
 	}
+	r.named = roots
 	if len(roots) > 0 {
 		err = r.findParts(ctx, roots)
 	}
@@ -166,9 +169,11 @@ func (r *reader) readFacts(ctx context.Context) error {
 	set := oidArray(r.oids)
 	questions := []question{r.classQuestion(set), r.columnQuestion(set), r.keyQuestion(set), r.triggerQuestion(set),
 		r.sequenceQuestion(set)}
+	questions = append(questions, r.rebuildQuestions(oidArray(r.named))...)
 	if err := ask(ctx, r.c, questions...); err != nil {
 		return err
 	}
+	r.finishRebuild()
 	if err := r.types.load(ctx, r.allTypes()); err != nil {
 		return err
 	}
