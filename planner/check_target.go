@@ -1,0 +1,164 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pghaul/pghaul/internal/sqltext"
+)
+
+// checkMissing decides what a missing target means.
+func (s *situation) checkMissing() *Error {
+	if s.target.Kind != Missing {
+		return nil
+	}
+	server := &s.facts.TargetServer
+	implied := s.wish.Method == CreateAs || s.wish.Method == Unlogged
+	hint := "Use --create to make it after the source's likeness."
+	if !s.wish.Create && !implied {
+		return s.missing(s.target, "target", server, hint)
+	}
+	if !s.target.SchemaFound {
+		return s.missing(s.target, "target", server, fmt.Sprintf("Run CREATE SCHEMA %s first.", sqltext.QuoteIdent(s.target.Schema)))
+	}
+	if !s.target.CanCreate {
+		return failed("permission denied to make table "+s.targetName,
+			fmt.Sprintf("Role %q may not create tables in schema %q on %s.", server.User, s.target.Schema, server.Address),
+			"GRANT CREATE ON SCHEMA to the role, or make the table as another role first.")
+	}
+	if s.facts.Definition == nil && !implied {
+		return failed("cannot make target table "+s.targetName, "The definition of "+s.sourceName+" is not known.", "Create the table first.")
+	}
+	if s.wish.Commit == CommitRange && s.facts.Definition == nil {
+		return failed("cannot make target table "+s.targetName+" before its rows", "", "Create the table first.")
+	}
+	s.created = true
+	return nil
+}
+
+func (s *situation) checkTarget() *Error {
+	r := s.target
+	if s.created {
+		return nil
+	}
+	article := "cannot copy into " + kindName(r.Kind) + " " + s.targetName
+	switch r.Kind {
+	case Table, Partitioned, ForeignTable:
+	case View:
+		if !insertable(r) {
+			return failed(article, "It is neither updatable nor has it an INSTEAD OF INSERT trigger for each row.", "Name the table underneath.")
+		}
+	case MatView:
+		return failed(article, "Only REFRESH MATERIALIZED VIEW writes to one.", "")
+	case Sequence:
+		return failed(article, "", "The sequences that feed a table's columns are set with the table.")
+	default:
+		return failed("cannot copy into "+s.targetName, "It is no table or view.", "")
+	}
+	if s.wish.Create {
+		s.note("target " + s.targetName + " exists, so --create has nothing to make")
+	}
+	return nil
+}
+
+// insertable reports whether a view takes INSERT: by itself, or through a row trigger that stands in for it.
+func insertable(view *Relation) bool {
+	if !view.Rules {
+		return true
+	}
+	for _, t := range view.Triggers {
+		if t.Row && t.Before {
+			return true
+		}
+	}
+	return false
+}
+
+// checkRecord looks at what an interrupted move left.
+func (s *situation) checkRecord() *Error {
+	r := s.recorded()
+	if r == nil {
+		return nil
+	}
+	if len(r.Done) != len(r.Ranges) {
+		return failed("the record of the interrupted copy into "+s.targetName+" is damaged",
+			fmt.Sprintf("It has %d ranges and the state of %d.", len(r.Ranges), len(r.Done)),
+			"Empty the target, delete its rows of pghaul.move and pghaul.done_range, and copy again.")
+	}
+	done := 0
+	for _, d := range r.Done {
+		if d {
+			done++
+		}
+	}
+	if r.Rows > 0 && s.target.Empty {
+		return failed("target table "+s.targetName+" has lost the rows of the interrupted copy",
+			fmt.Sprintf("The record says that %d rows in %d ranges are done, but the target is empty.", r.Rows, done),
+			"Delete the record from pghaul.move and pghaul.done_range, and copy again.")
+	}
+	s.note(fmt.Sprintf("goes on where an interrupted copy stopped: %d of %d ranges are done", done, len(r.Ranges)))
+	return nil
+}
+
+// checkFill compares what the target holds with what it may hold.
+func (s *situation) checkFill() *Error {
+	if s.created || s.recorded() != nil {
+		return nil
+	}
+	switch s.fill() {
+	case RequireEmpty:
+		if s.target.Empty {
+			return nil
+		}
+		e := failed("target "+kindName(s.target.Kind)+" "+s.targetName+" is not empty", "It holds rows on "+s.facts.TargetServer.Address+".",
+			"Use --append to add to them, --truncate to remove them in the same transaction, or --replace to swap in a new table.")
+		if s.facts.Recorded != nil && s.wish.Commit != CommitRange {
+			e.Detail = "It holds rows of an interrupted copy on " + s.facts.TargetServer.Address + "."
+			e.Hint = "Use --commit range to go on where that stopped, or --truncate to start again."
+		}
+		return e
+	case Truncate:
+		return s.checkTruncate()
+	case Replace:
+		if why := s.swapBlocks(); len(why) > 0 {
+			return refusal("--replace cannot be used for "+s.targetName, sentence(strings.Join(why, "; ")), "Use --truncate.")
+		}
+	case Append:
+	}
+	return nil
+}
+
+func (s *situation) checkTruncate() *Error {
+	refused := func(detail, hint string) *Error {
+		return refusal("--truncate cannot be used for "+s.targetName, detail, hint)
+	}
+	switch {
+	case s.target.Kind == View:
+		return refused("A view cannot be truncated.", "Empty the table underneath and use --append.")
+	case s.target.Rebuild != nil && len(s.target.Rebuild.ReferencedBy) > 0:
+		return refused("Foreign keys of "+enumerate(s.target.Rebuild.ReferencedBy)+" refer to it.", "Truncate those tables together and use --append.")
+	case !s.target.CanTruncate:
+		return refused(fmt.Sprintf("Role %q has no TRUNCATE privilege.", s.facts.TargetServer.User), "GRANT TRUNCATE ON the table to the role.")
+	}
+	return nil
+}
+
+// noteTarget tells what a reader of the plan may not expect of the target.
+func (s *situation) noteTarget() {
+	var names []string
+	for _, t := range s.target.Triggers {
+		names = append(names, t.Name)
+	}
+	if len(names) > 0 && s.fill() == Replace {
+		s.note("triggers do not fire while the new table is filled: " + list(names))
+	} else if len(names) > 0 {
+		s.note("triggers fire on the target: " + list(names))
+	}
+	if s.target.Kind == ForeignTable {
+		why := s.target.NotFollowed
+		if why == "" {
+			why = "it was not followed"
+		}
+		s.note("target " + s.targetName + " is written through its foreign-data wrapper: " + why)
+	}
+}

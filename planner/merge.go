@@ -1,0 +1,106 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pghaul/pghaul/internal/sqltext"
+)
+
+// staging is the temporary table of method merge; temporary tables have a schema of their own for each connection.
+const staging = "pghaul_staging"
+
+// mergeWay copies into a temporary table, and from there by one INSERT ... ON CONFLICT.
+func mergeWay() way {
+	return way{
+		method: Merge,
+		refuse: func(s *situation) string {
+			switch {
+			case s.wish.OnConflict == NoConflictAction:
+				return "it needs --on-conflict"
+			case s.wish.Returning != "":
+				return "--returning is for the method insert"
+			case s.wish.Commit == CommitRange:
+				return "--commit range is for rows that arrive in several transactions"
+			case s.created:
+				return "the target does not exist, so it has no key yet"
+			case s.target.Kind != Table && s.target.Kind != Partitioned:
+				return "it writes to tables only"
+			case s.target.Rules:
+				return "ON CONFLICT cannot be used on a table with rules"
+			case s.target.RowSecurity:
+				return "only method insert writes to a table with row-level security"
+			}
+			_, why := s.conflictKey()
+			return why
+		},
+		cost: func(s *situation, l *layout) cost {
+			stage, into := s.relayRate(), s.streamCost(mergeFromStage, l)
+			rows, bytes := s.amount()
+			into.seconds += bytes/stage.bytes + rows*stage.row
+			return into
+		},
+		finish: func(s *situation, p *Plan) { p.Merge = s.merge(p) },
+		why:    "rows are written twice: to the staging table and to the target",
+		single: true,
+	}
+}
+
+// merge writes the statements. The staging table is made from a SELECT, so that it has the columns' types and collations but no constraint or
+// default that would refuse or fill a row before its time.
+func (s *situation) merge(p *Plan) *MergePlan {
+	columns := p.targetColumns()
+	key, _ := s.conflictKey()
+	m := &MergePlan{
+		Staging: staging,
+		Create:  "CREATE TEMPORARY TABLE " + staging + " ON COMMIT DROP AS SELECT " + columns + " FROM " + s.targetName + " WITH NO DATA",
+		Count:   countShared(key),
+	}
+	frozen := *p
+	frozen.Frozen = true
+	m.Write = frozen.copyFrom(staging)
+	m.Merge = p.insertHead(s.targetName) + " SELECT " + s.deduplicated(columns, key) + " " + s.conflictClause()
+	p.Notes = append(p.Notes, s.mergeNote())
+	return m
+}
+
+// countShared counts rows; a key with a NULL in it is equal to none.
+func countShared(key []string) string {
+	present := make([]string, len(key))
+	for i, name := range key {
+		present[i] = sqltext.QuoteIdent(name) + " IS NOT NULL"
+	}
+	return "SELECT COALESCE(pg_catalog.sum(n), 0)::pg_catalog.int8 FROM (SELECT pg_catalog.count(*) AS n FROM " + staging + " WHERE " +
+		strings.Join(present, " AND ") + " GROUP BY " + sqltext.QuoteIdents(key) + " HAVING pg_catalog.count(*) > 1) AS shared"
+}
+
+// deduplicated is the SELECT list and all behind it. DO UPDATE may not meet a row twice, so of rows with one key the last that arrived is
+// taken; rows lie in the staging table in the order of their arrival. DO NOTHING keeps the first by itself.
+func (s *situation) deduplicated(columns string, key []string) string {
+	if s.wish.OnConflict == DoNothing {
+		return columns + " FROM " + staging
+	}
+	by := sqltext.QuoteIdents(key)
+	if nulls := s.nullable(key); len(nulls) > 0 {
+		// DISTINCT holds NULLs to be equal and a unique key does not: such rows are told apart by their place.
+		by += ", CASE WHEN " + strings.Join(nulls, " OR ") + " THEN ctid END"
+	}
+	return "DISTINCT ON (" + by + ") " + columns + " FROM " + staging + " ORDER BY " + by + ", ctid DESC"
+}
+
+func (s *situation) nullable(key []string) []string {
+	var tests []string
+	for _, name := range key {
+		if slices.ContainsFunc(s.pairs, func(p Pair) bool { return p.Target.RealName() == name && !p.Target.NotNull }) {
+			tests = append(tests, sqltext.QuoteIdent(name)+" IS NULL")
+		}
+	}
+	return tests
+}
+
+func (s *situation) mergeNote() string {
+	if s.wish.OnConflict == DoNothing {
+		return "of source rows with the same key the first is kept; they are counted"
+	}
+	return "of source rows with the same key the last is kept; they are counted"
+}

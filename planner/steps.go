@@ -1,0 +1,122 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/pghaul/pghaul/internal/sqltext"
+)
+
+// steps fills in what the target is told before and after the rows.
+func (s *situation) steps(p *Plan, l *layout) {
+	switch l.atomic {
+	case PerRange:
+		s.rangeSteps(p)
+	case Swap:
+		if s.created {
+			s.bornHidden(p, l)
+		} else {
+			s.swap(p, l)
+		}
+	case OneTransaction, TwoPhase:
+		s.innerSteps(p)
+	}
+	s.forget(p)
+}
+
+// innerSteps are those of the transaction that writes the rows.
+func (s *situation) innerSteps(p *Plan) {
+	if p.Method == Insert && s.target.RowSecurity {
+		// Sessions have row_security off, so that a policy is an error and no silent filter. Here the policies are to be obeyed.
+		p.before("SET LOCAL row_security = on")
+	}
+	if !s.created {
+		if s.fill() == Truncate {
+			p.before(s.truncateSQL())
+		}
+		return
+	}
+	if p.Method == CreateAs {
+		return
+	}
+	if s.facts.Definition == nil {
+		p.before("CREATE UNLOGGED TABLE " + s.targetName + " (LIKE " + s.sourceName + " INCLUDING ALL EXCLUDING INDEXES)")
+		p.after("ALTER TABLE " + s.targetName + " SET LOGGED")
+		return
+	}
+	for _, sql := range s.makeTable(s.target.Name) {
+		p.before(sql)
+	}
+	if p.Method == Unlogged {
+		// Cheap, as the table is empty. Its own sequences change with it from PostgreSQL 15 on.
+		p.before("ALTER TABLE " + s.targetName + " SET UNLOGGED")
+		p.after("ALTER TABLE " + s.targetName + " SET LOGGED")
+	}
+	for _, sql := range append(append([]string(nil), s.facts.Definition.Indexes...), s.facts.Definition.After...) {
+		p.after(trimQuery(sql))
+	}
+}
+
+func (p *Plan) before(sql string) { p.Before = append(p.Before, Step{SQL: sql}) }
+
+func (p *Plan) after(sql string) { p.After = append(p.After, Step{SQL: sql}) }
+
+// truncateSQL empties the target and not the tables that inherit from it.
+func (s *situation) truncateSQL() string {
+	if s.target.Kind == Table {
+		return "TRUNCATE TABLE ONLY " + s.targetName
+	}
+	return "TRUNCATE TABLE " + s.targetName
+}
+
+// makeTable makes the target from its definition, under the given name in the target's schema.
+func (s *situation) makeTable(name string) []string {
+	d := s.facts.Definition
+	var all []string
+	for _, sql := range d.Before {
+		all = append(all, trimQuery(sql))
+	}
+	schema, has := d.Schema, d.Name
+	if schema == "" {
+		schema = s.target.Schema
+	}
+	if has == "" {
+		has = s.target.Name
+	}
+	if has != name {
+		all = append(all, "ALTER TABLE "+sqltext.QuoteQualified(schema, has)+" RENAME TO "+sqltext.QuoteIdent(name))
+	}
+	if schema != s.target.Schema {
+		all = append(all, "ALTER TABLE "+sqltext.QuoteQualified(schema, name)+" SET SCHEMA "+sqltext.QuoteIdent(s.target.Schema))
+	}
+	return all
+}
+
+// together joins statements into one text, which the server runs as one transaction.
+func together(statements []string) string { return strings.Join(statements, ";\n") }
+
+// bornHidden makes a missing target under the hidden name, where several connections fill it, and shows it when they are done. Only then
+// are its indexes built, side by side, as their statements name the table that they belong to; a failure among them takes the table back.
+func (s *situation) bornHidden(p *Plan, l *layout) {
+	drop := "DROP TABLE IF EXISTS " + l.hidden
+	p.Before = append(p.Before, Step{SQL: drop, Own: true},
+		Step{SQL: together(s.makeTable(hiddenBase(s.target.Schema, s.target.Name))), Own: true, Undo: drop})
+	p.After = append(p.After, Step{SQL: "ALTER TABLE " + l.hidden + " RENAME TO " + sqltext.QuoteIdent(s.target.Name), Own: true,
+		Undo: "DROP TABLE IF EXISTS " + s.targetName})
+	for _, sql := range s.facts.Definition.Indexes {
+		p.After = append(p.After, Step{SQL: trimQuery(sql), Own: true, Parallel: true})
+	}
+	for _, sql := range s.facts.Definition.After {
+		p.After = append(p.After, Step{SQL: trimQuery(sql), Own: true})
+	}
+}
+
+// forget drops the record of an interrupted move whose rows this one removes.
+func (s *situation) forget(p *Plan) {
+	r := s.facts.Recorded
+	if r == nil || r.Key == "" || s.wish.Commit == CommitRange || s.fill() != Truncate && s.fill() != Replace {
+		return
+	}
+	key := sqltext.QuoteLiteral(r.Key)
+	p.after("DELETE FROM pghaul.done_range WHERE key = " + key)
+	p.after("DELETE FROM pghaul.move WHERE key = " + key)
+}
