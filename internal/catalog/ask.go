@@ -78,6 +78,15 @@ func failed(doing string, err error) error {
 	return e
 }
 
+// sqlState is the SQLSTATE of the server's error in the chain, empty when there is none.
+func sqlState(err error) string {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return answer.Code
+	}
+	return ""
+}
+
 // version is the server's version number as it named itself at the start, for instance 150020; 0 when it cannot be read.
 func version(c *pgx.Conn) int {
 	text := c.PgConn().ParameterStatus("server_version")

@@ -33,7 +33,6 @@ func (r *reader) columnQuestion(set string) question {
 		f := r.relations[oid]
 		f.Columns = append(f.Columns, col)
 		f.columnTypes = append(f.columnTypes, use)
-		f.virtual = f.virtual || generated == "v"
 		return nil
 	}}
 }

@@ -84,7 +84,6 @@ type reader struct {
 type facts struct {
 	planner.Relation
 	columnTypes []typeUse
-	virtual     bool // has virtual generated columns
 	rebuild     planner.Rebuild
 }
 
