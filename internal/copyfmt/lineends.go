@@ -87,24 +87,22 @@ func (l *lineEnds) finish(begun bool) (ended piece, err error) {
 // in the server's words.
 func (l *lineEnds) trim(line []byte, ended piece) (content []byte, problem string) {
 	n := len(line)
+	bareLF := false
 	if ended == rowPiece {
 		n--
 		if l.style == endCRLF {
-			if n == 0 || line[n-1] != '\r' || isEscaped(line, n-1, false) {
-				return nil, "literal newline found in data"
+			bareLF = n == 0 || line[n-1] != '\r' || isEscaped(line, n-1, false)
+			if !bareLF {
+				n--
 			}
-			n--
 		}
 	}
 	content = line[:n:n]
-	if l.style == endCR {
-		if indexBare(content, '\n', false) >= 0 {
-			return nil, "literal newline found in data"
-		}
-		return content, ""
-	}
-	if indexBare(content, '\r', false) >= 0 {
+	switch {
+	case l.style != endCR && indexBare(content, '\r', false) >= 0:
 		return nil, "literal carriage return found in data"
+	case bareLF || l.style == endCR && indexBare(content, '\n', false) >= 0:
+		return nil, "literal newline found in data"
 	}
 	return content, ""
 }

@@ -76,6 +76,8 @@ func naiveFields(line string) (fields []string, ok bool) {
 			}
 			raw += line[i : i+2]
 			i++
+		case line[i] == '\\':
+			// A lone one at the end means nothing.
 		default:
 			raw += line[i : i+1]
 		}

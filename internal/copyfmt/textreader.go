@@ -127,6 +127,11 @@ func (t *TextReader) splitEscaped(content []byte) {
 
 // value returns what a raw field stands for; nil is NULL.
 func (t *TextReader) value(field []byte) []byte {
+	// A lone backslash at the end of a line that has no line end is dropped
+	// before NULL is looked for, in the server too.
+	if isEscaped(field, len(field), false) {
+		field = field[:len(field)-1]
+	}
 	if IsTextNull(field) {
 		return nil
 	}
