@@ -79,6 +79,9 @@ func (s *situation) noteSource() {
 	if s.source.Children > 0 && len(s.source.Path) == 0 && s.source.Kind == Table {
 		s.note(fmt.Sprintf("the rows of the %d tables that inherit from %s are not copied; name those tables too", s.source.Children, s.sourceName))
 	}
+	if why := s.leafBlock(); why != "" {
+		s.note("the partitions of " + s.sourceName + " are read as one: " + why)
+	}
 	if s.source.Kind == ForeignTable && s.source.NotFollowed != "" {
 		s.note("source " + s.sourceName + " is read through its foreign-data wrapper: " + s.source.NotFollowed)
 	}

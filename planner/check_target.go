@@ -61,9 +61,9 @@ func (s *situation) checkTarget() *Error {
 	return nil
 }
 
-// insertable reports whether a view takes INSERT: by itself, or through a row trigger that stands in for it.
+// insertable reports whether a view takes INSERT: by itself, by a rule, or through a row trigger that stands in for it.
 func insertable(view *Relation) bool {
-	if !view.Rules {
+	if !view.Rules || view.CanInsert {
 		return true
 	}
 	for _, t := range view.Triggers {

@@ -45,7 +45,7 @@ type candidate struct {
 }
 
 func (s *situation) choose() (*Plan, *Error) {
-	all := make([]candidate, 0, len(Methods()))
+	all := make([]candidate, 0, len(Methods())) // merge is the last of them
 	best := -1
 	var named *Error
 	for i, w := range ways() {
@@ -68,6 +68,10 @@ func (s *situation) choose() (*Plan, *Error) {
 	}
 	if best < 0 {
 		return nil, s.noMethod(all)
+	}
+	if merge := len(all) - 1; s.wish.Method == Auto && all[best].method == Insert && all[merge].reason == "" {
+		// Whatever it costs: INSERT batches end with an error where the source has a key twice.
+		best = merge
 	}
 	p := s.plan(all[best])
 	p.Others = s.others(all, best)

@@ -20,7 +20,9 @@ func insertWay() way {
 		method: Insert,
 		refuse: func(s *situation) string {
 			switch {
-			case s.wish.OnConflict == DoUpdate:
+			case s.wish.OnConflict != NoConflictAction && s.target.Rules && s.target.Kind != View:
+				return "ON CONFLICT cannot be used on a table with rules"
+			case s.wish.OnConflict == DoUpdate || len(s.wish.ConflictColumns) > 0:
 				_, why := s.conflictKey()
 				return why
 			case s.wish.Commit == CommitRange && s.target.RowSecurity:
@@ -33,7 +35,11 @@ func insertWay() way {
 		cost: func(s *situation, l *layout) cost {
 			c := s.streamCost(insertBatch, l)
 			rows, _ := s.amount()
-			c.seconds += rows / float64(s.batchSize()) * batchOverhead / s.speedUp(l.connections)
+			each := batchOverhead / float64(s.batchSize())
+			if s.wish.OnConflict != NoConflictAction {
+				each += conflictProbe
+			}
+			c.seconds += rows * each / s.speedUp(l.connections)
 			return c
 		},
 		finish: func(s *situation, p *Plan) { p.Batch = s.batch(p) },
@@ -79,8 +85,8 @@ func (s *situation) batchCopyBlock() string {
 	return s.copyBlock()
 }
 
-// unnestBlock names the first column whose array unnest would take apart too far: arrays of arrays become one, and a composite value becomes
-// one column for each of its fields (manual, "Array Functions").
+// unnestBlock names the first column whose array unnest would take apart too far: an array of arrays is one array, with no end but its last
+// element (manual, "Array Functions").
 func (s *situation) unnestBlock() string {
 	for _, p := range s.pairs {
 		t := baseType(&p.Target.Type)
@@ -88,8 +94,6 @@ func (s *situation) unnestBlock() string {
 		switch {
 		case t.Class == Array || t.Elem != nil:
 			what = "an array"
-		case t.Class == Composite:
-			what = "of a composite type"
 		case t.Class == Pseudo:
 			what = "of a pseudo-type"
 		case slices.Contains([]string{"int2vector", "oidvector"}, t.Name) && t.BuiltIn():

@@ -40,11 +40,11 @@ func survey(facts *Facts, wish *Wish) (*situation, *Error) {
 // size is the number of rows and stored bytes of a relation, over its leaves.
 func size(r *Relation) (rows, bytes int64) {
 	if len(r.Leaves) == 0 {
-		return max(r.Rows, -1), r.HeapBytes + r.ToastBytes
+		return max(r.Rows, -1), max(r.HeapBytes, 0) + max(r.ToastBytes, 0)
 	}
 	for i := range r.Leaves {
 		leaf := &r.Leaves[i]
-		bytes += leaf.HeapBytes + leaf.ToastBytes
+		bytes += max(leaf.HeapBytes, 0) + max(leaf.ToastBytes, 0)
 		if leaf.Rows < 0 || rows < 0 {
 			rows = -1
 			continue

@@ -94,8 +94,9 @@ func (s *situation) makeTable(name string) []string {
 // together joins statements into one text, which the server runs as one transaction.
 func together(statements []string) string { return strings.Join(statements, ";\n") }
 
-// bornHidden makes a missing target under the hidden name, where several connections fill it, and shows it when they are done. Only then
-// are its indexes built, side by side, as their statements name the table that they belong to; a failure among them takes the table back.
+// bornHidden makes a missing target under the hidden name, where several connections fill it, and names it when they are done. Only then
+// are its indexes built, side by side, as their statements name the table that they belong to. A failure among them takes the table back:
+// the last step is the transaction that decides.
 func (s *situation) bornHidden(p *Plan, l *layout) {
 	drop := "DROP TABLE IF EXISTS " + l.hidden
 	p.Before = append(p.Before, Step{SQL: drop, Own: true},
@@ -106,7 +107,10 @@ func (s *situation) bornHidden(p *Plan, l *layout) {
 		p.After = append(p.After, Step{SQL: trimQuery(sql), Own: true, Parallel: true})
 	}
 	for _, sql := range s.facts.Definition.After {
-		p.After = append(p.After, Step{SQL: trimQuery(sql), Own: true})
+		p.after(trimQuery(sql))
+	}
+	if last := &p.After[len(p.After)-1]; last.Own {
+		*last = Step{SQL: last.SQL}
 	}
 }
 

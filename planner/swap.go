@@ -46,7 +46,22 @@ func (w swapping) create() string {
 	if t.AccessMethod != "" && t.AccessMethod != "heap" {
 		sql += " USING " + sqltext.QuoteIdent(t.AccessMethod)
 	}
-	return sql
+	statements := []string{sql}
+	for _, early := range t.Rebuild.After {
+		if settles(early) {
+			statements = append(statements, w.fitted(early, w.hidden))
+		}
+	}
+	return together(statements)
+}
+
+// settles tells the statements that decide where and how rows are stored (fillfactor, tablespace), and so must come before them. The others,
+// triggers and publications among them, must come after.
+func settles(statement string) bool { return strings.HasPrefix(statement, "ALTER TABLE %s SET ") }
+
+// fitted puts the table's name where the statement has %s.
+func (w swapping) fitted(statement, table string) string {
+	return strings.ReplaceAll(trimQuery(statement), "%s", table)
 }
 
 func (w swapping) indexName(i int) string { return fmt.Sprintf("%s_%d", w.base, i+1) }
@@ -168,6 +183,8 @@ func (w swapping) dress(p *Plan) {
 		}
 	}
 	for _, sql := range w.s.target.Rebuild.After {
-		p.after(strings.ReplaceAll(trimQuery(sql), "%s", w.s.targetName))
+		if !settles(sql) {
+			p.after(w.fitted(sql, w.s.targetName))
+		}
 	}
 }

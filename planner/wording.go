@@ -86,7 +86,7 @@ func kindName(k Kind) string {
 	case Query:
 		return "query"
 	case Missing:
-		return "missing relation"
+		return "missing"
 	}
 	return "relation"
 }

@@ -77,16 +77,17 @@ func (p *Plan) InsertSQL(r Range, rows int) string {
 	return b.String()
 }
 
-// writeUnnest names each array's type, without a length: the assignment to the column applies that, as for any INSERT.
+// writeUnnest names each array's type, without a length: the assignment to the column applies that, as for any INSERT. Each column is
+// unnested by itself in the select list: that is faster than one unnest of all of them in FROM, which keeps its rows in a tuple store
+// (0.72 to 0.77 s for 500 000 rows by the thousand, 1.0 to 1.3 s by the ten), and unnest in FROM may not be qualified when it takes several.
 func (p *Plan) writeUnnest(b *strings.Builder) {
-	b.WriteString(" SELECT * FROM pg_catalog.unnest(")
+	b.WriteString(" SELECT ")
 	for i, c := range p.Columns {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString("$" + strconv.Itoa(i+1) + "::" + sqltext.QuoteQualified(c.Target.Type.Schema, c.Target.Type.Name) + "[]")
+		b.WriteString("pg_catalog.unnest($" + strconv.Itoa(i+1) + "::" + sqltext.QuoteQualified(c.Target.Type.Schema, c.Target.Type.Name) + "[])")
 	}
-	b.WriteString(")")
 }
 
 func writeValues(b *strings.Builder, rows, columns int) {

@@ -1,0 +1,69 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/pghaul/pghaul/internal/sqltext"
+)
+
+// Statement is one text that a plan sends for its ranges.
+type Statement struct {
+	// Label says what it is: Source SQL, Target SQL, or Remote SQL for a foreign table that was followed, with the server's address.
+	Label string
+	SQL   string
+}
+
+// Statements returns what is sent for the first range in the order of sending, each text once. Those of other ranges differ in their ctid
+// bounds and partitions.
+func (p *Plan) Statements() []Statement {
+	if len(p.Ranges) == 0 {
+		return nil
+	}
+	r := p.example()
+	if !streams(p.Method) {
+		return []Statement{{Label: p.Target.label("SQL"), SQL: p.WriteSQL(r)}}
+	}
+	all := []Statement{{Label: p.Source.label("Source SQL"), SQL: p.ReadSQL(r)}}
+	to := p.Target.label("Target SQL")
+	switch p.Method {
+	case Insert:
+		return append(all, p.batchStatements(r, to)...)
+	case Merge:
+		return append(all, Statement{Label: to, SQL: p.Merge.Create}, Statement{Label: to, SQL: p.Merge.Write}, Statement{Label: to, SQL: p.Merge.Count},
+			Statement{Label: to, SQL: p.Merge.Merge})
+	}
+	return append(all, Statement{Label: to, SQL: p.WriteSQL(r)})
+}
+
+// example is a range whose statement shows both bounds, when there is one.
+func (p *Plan) example() Range {
+	for _, r := range p.Ranges {
+		if r.FromPage > 0 && r.ToPage > 0 {
+			return r
+		}
+	}
+	return p.Ranges[0]
+}
+
+// batchStatements are the texts that method insert has for its sizes of batch.
+func (p *Plan) batchStatements(r Range, label string) []Statement {
+	b := p.Batch
+	all := []Statement{{Label: fmt.Sprintf("%s for a batch of %s", label, count(b.Size, "row")), SQL: p.InsertSQL(r, b.Size)}}
+	if b.Size > 1 {
+		all = append(all, Statement{Label: label + " for a batch of 1 row", SQL: p.InsertSQL(r, 1)})
+	}
+	if b.NoCopy == "" && b.CopyThreshold != CopyNever {
+		all = append(all, Statement{Label: label + " for a batch by COPY", SQL: p.WriteSQL(r)})
+	}
+	return all
+}
+
+// label names a place's statement as postgres_fdw's EXPLAIN does when it is sent to a foreign table's server.
+func (p *Place) label(local string) string {
+	if len(p.Path) > 0 {
+		return "Remote SQL on " + p.Server
+	}
+	return local
+}
+
+func (h *Hop) relation() string { return sqltext.QuoteQualified(h.Schema, h.Name) }
