@@ -44,6 +44,7 @@ fuzz: setup-go ## run each fuzz test for FUZZTIME (10s)
 	scripts/fuzz $(FUZZTIME)
 
 cover: setup-go install-postgres ## test coverage by package, and in total
+	@mkdir -p bin
 	go test -p $(PARALLEL) -timeout $(TIMEOUT) -coverprofile=bin/cover.out $(PACKAGES)
 	go tool cover -func=bin/cover.out | tail -1
 
