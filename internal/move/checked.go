@@ -1,0 +1,101 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pghaul/pghaul/planner"
+)
+
+// compareOpen compares before the commit: the target side is the worker's own transaction, which sees its rows.
+func (r *run) compareOpen(ctx context.Context, t *table, w *worker) error {
+	t.stage.set(stageVerify)
+	return r.compare(ctx, t, []*session{w.src}, []*session{w.dst})
+}
+
+// compareVisible compares after the commit.
+func (r *run) compareVisible(ctx context.Context, t *table) error {
+	snap := r.snapshots[t.source]
+	src, err := snap.reader(ctx)
+	if err != nil {
+		return err
+	}
+	dst, err := t.target.take(ctx, t.encoding)
+	if err != nil {
+		snap.release(src, true)
+		return err
+	}
+	if _, err = dst.exec(ctx, beginRead(t.encoding, "")); err == nil {
+		err = r.compare(ctx, t, []*session{src}, []*session{dst})
+	}
+	snap.release(src, err != nil)
+	t.target.drop(dst)
+	return err
+}
+
+// compare runs the comparison and makes an error of a difference.
+func (r *run) compare(ctx context.Context, t *table, src, dst []*session) error {
+	relation, err := t.targetNow(ctx, dst[0])
+	if err != nil {
+		return err
+	}
+	from := side{sessions: src, relation: t.facts.Source, where: r.wish.Where}
+	to := side{sessions: dst, relation: relation}
+	for _, pair := range t.plan.Columns {
+		from.columns = append(from.columns, pair.Source)
+		to.columns = append(to.columns, pair.Target)
+	}
+	c, err := compareSides(ctx, from, to, r.verify)
+	if err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	t.report.Verified = c
+	if c.Equal() {
+		return nil
+	}
+	return &planner.Error{
+		Message: "verify found " + t.name() + " to differ",
+		Detail: fmt.Sprintf("The source has %d rows, the target %d; %d of %d ranges differ: %s.",
+			c.SourceRows, c.TargetRows, len(c.Different), c.Ranges, firstRanges(c)),
+		Hint: "Triggers, rules, or writers on the target change what it holds. Compare again with pghaul verify.",
+	}
+}
+
+// firstRanges names a few of the ranges that differ.
+func firstRanges(c *Comparison) string {
+	var texts []string
+	for _, d := range c.Different {
+		if len(texts) == 3 {
+			texts = append(texts, "...")
+			break
+		}
+		texts = append(texts, d.Range)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// targetNow is the target relation as it stands after the rows have come. One that this run has made is described by its source.
+func (t *table) targetNow(ctx context.Context, s *session) (planner.Relation, error) {
+	rel := t.facts.Target
+	if rel.Kind == planner.Missing {
+		schema, name := rel.Schema, rel.Name
+		rel = t.facts.Source
+		rel.Schema, rel.Name, rel.Path = schema, name, nil
+		if rel.Kind != planner.Partitioned {
+			rel.Kind, rel.AccessMethod = planner.Table, "heap"
+		}
+	}
+	// Both the OID and the size may have changed: a new table can have been put in the old one's place.
+	rows, err := s.table(ctx, fmt.Sprintf("SELECT c.oid, pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::int "+
+		"FROM pg_catalog.pg_class c WHERE c.oid = '%s'::pg_catalog.regclass", strings.ReplaceAll(t.plan.Target.Relation, "'", "''")))
+	if err != nil {
+		return rel, err
+	}
+	var oid uint32
+	if _, err := fmt.Sscan(rows[0][0]+" "+rows[0][1], &oid, &rel.Pages); err != nil {
+		return rel, err
+	}
+	rel.OID = oid
+	return rel, nil
+}

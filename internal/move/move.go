@@ -1,0 +1,101 @@
+package move
+
+import (
+	"log/slog"
+	"strconv"
+
+	"golang.org/x/time/rate"
+
+	"github.com/pghaul/pghaul/planner"
+)
+
+// Move is a planned run: what Open has found out and chosen. It is for one Run.
+type Move struct {
+	request Request
+	sites   map[string]*site // by address and role
+	tables  []*table
+	logger  *slog.Logger
+	waits   waiting
+	limit   *rate.Limiter
+}
+
+// Plans returns the plan of each table, in the order asked for. After Run they hold the actual figures.
+func (m *Move) Plans() []*planner.Plan {
+	plans := make([]*planner.Plan, len(m.tables))
+	for i, t := range m.tables {
+		plans[i] = t.plan
+	}
+	return plans
+}
+
+// Progress returns a look at the move, which may be running.
+func (m *Move) Progress() Progress {
+	var p Progress
+	active := 0
+	for _, t := range m.tables {
+		p.Rows += t.gauge.rows.Load()
+		p.Bytes += t.gauge.bytes.Load()
+		p.Total += t.plan.Estimate.Bytes
+		if rows := t.plan.Estimate.Rows; rows < 0 || p.TotalRow < 0 {
+			p.TotalRow = -1
+		} else {
+			p.TotalRow += rows
+		}
+		if at := t.stage.at.Load(); at != stageWaiting && at != stageDone {
+			active++
+			p.Table, p.Stage = t.plan.Source.Relation, t.stage.String()
+		}
+	}
+	if active > 1 {
+		p.Table = strconv.Itoa(active) + " tables"
+	}
+	m.waits.lock.Lock()
+	defer m.waits.lock.Unlock()
+	p.Waiting = m.waits.text
+	return p
+}
+
+// Close closes all connections. What Run has begun is over by then, since Run waits for it.
+func (m *Move) Close() {
+	for _, s := range m.sites {
+		s.close()
+	}
+}
+
+// limiter returns the limit on reading that all tables share, nil for none.
+func (m *Move) limiter() *rate.Limiter {
+	if m.limit == nil {
+		m.limit = newLimiter(m.request.MaxRate)
+	}
+	return m.limit
+}
+
+// locksOn lists the relations of a source that must keep their shape while they are read.
+func (m *Move) locksOn(s *site) []string {
+	var names []string
+	for _, t := range m.tables {
+		kind := t.facts.Source.Kind
+		if t.source == s && (kind == planner.Table || kind == planner.Partitioned) {
+			names = append(names, t.plan.Source.Relation)
+		}
+	}
+	return names
+}
+
+// sharesSnapshot reports whether more than one session will read from a source.
+func (m *Move) sharesSnapshot(s *site) bool {
+	if s.server.Pooled {
+		return false
+	}
+	readers := 0
+	for _, t := range m.tables {
+		if t.source != s {
+			continue
+		}
+		readers += t.plan.Connections
+		if inServer(t.plan.Method) { // Its target's session is one more.
+			readers++
+		}
+	}
+	return readers > 1
+}

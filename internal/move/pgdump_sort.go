@@ -1,0 +1,158 @@
+package move
+
+import (
+	"strings"
+
+	"github.com/pghaul/pghaul/internal/sqltext"
+	"github.com/pghaul/pghaul/planner"
+)
+
+// sortDump puts the statements of both sections where they belong. The first of tables is the one that was asked for; when it is itself a
+// partition, its parent and the parent's indexes are not made with it.
+func sortDump(d *planner.Definition, tables []dumpedTable, before, after string) {
+	for _, s := range splitDump(before) {
+		if s.kind == "TABLE ATTACH" && tables[0].partition && attached(s.sql) == tables[0].tableKey {
+			continue
+		}
+		d.Before = append(d.Before, s.sql)
+	}
+	made := map[string]bool{}
+	var constraints, rest []string
+	for _, s := range splitDump(after) {
+		switch {
+		case s.kind == "INDEX" && s.first:
+			made[s.name] = true
+			d.Indexes = append(d.Indexes, s.sql)
+		case s.kind == "CONSTRAINT" && s.first:
+			made[s.name] = true
+			index, constraint := constraintIndex(s.sql, tables)
+			d.Indexes = append(d.Indexes, index)
+			if constraint != "" {
+				constraints = append(constraints, constraint)
+			}
+		case s.kind == "INDEX ATTACH" && tables[0].partition && !made[parentIndex(s.sql)]:
+		default:
+			rest = append(rest, s.sql)
+		}
+	}
+	d.After = append(constraints, rest...)
+}
+
+// attached is the key of the table that ALTER TABLE ... ATTACH PARTITION names as the partition.
+func attached(sql string) tableKey {
+	_, child, _ := strings.Cut(sql, " ATTACH PARTITION ")
+	key, _ := leadingName(child)
+	return key
+}
+
+// parentIndex is the name of the index that another is attached to.
+func parentIndex(sql string) string {
+	key, _ := leadingName(strings.TrimPrefix(sql, "ALTER INDEX "))
+	return key.name
+}
+
+// tableKey names a relation.
+type tableKey struct{ schema, name string }
+
+// leadingName reads the name, qualified or not, that text begins with. The key is empty when it does not begin with one.
+func leadingName(text string) (key tableKey, rest string) {
+	end := 0
+	for end < len(text) && strings.IndexByte(" \t\n(", text[end]) < 0 {
+		end += max(1, skipLength(text, end))
+	}
+	schema, name, err := sqltext.ParseQualified(text[:end])
+	if err != nil {
+		return tableKey{}, text
+	}
+	return tableKey{schema, name}, text[end:]
+}
+
+// constraintIndex turns the ADD CONSTRAINT of a primary or unique key into the CREATE INDEX of the same name and a constraint that takes that
+// index over. Building the index so takes a lock that lets other indexes of the table be built at the same time, while ADD CONSTRAINT locks
+// all others out. What has no such form (exclusion, deferrable keys with options, partitioned tables) is returned as it is.
+func constraintIndex(sql string, tables []dumpedTable) (index, constraint string) {
+	table, rest, found := cutName(sql, "ALTER TABLE ONLY ")
+	if !found || !ordinary(tables, table) {
+		return sql, ""
+	}
+	name, rest, found := cutName(rest, "ADD CONSTRAINT ")
+	if !found {
+		return sql, ""
+	}
+	kind := ""
+	for _, k := range []string{"PRIMARY KEY", "UNIQUE"} {
+		if strings.HasPrefix(rest, k+" ") {
+			kind, rest = k, strings.TrimSpace(rest[len(k):])
+		}
+	}
+	nulls := ""
+	if after, ok := strings.CutPrefix(rest, "NULLS NOT DISTINCT "); ok {
+		nulls, rest = " NULLS NOT DISTINCT", after
+	}
+	columns, rest := parenthesized(rest)
+	if kind == "" || columns == "" || strings.Contains(columns, "WITHOUT OVERLAPS") {
+		return sql, ""
+	}
+	if after, ok := strings.CutPrefix(rest, "INCLUDE "); ok {
+		var included string
+		if included, rest = parenthesized(after); included != "" {
+			columns += " INCLUDE " + included
+		}
+	}
+	deferrable := ""
+	if strings.HasPrefix(rest, "DEFERRABLE") {
+		deferrable, rest = " "+rest, ""
+	}
+	if rest != "" {
+		return sql, ""
+	}
+	qualified := sqltext.QuoteQualified(table.schema, table.name)
+	index = "CREATE UNIQUE INDEX " + ident(name.name) + " ON " + qualified + " USING btree " + columns + nulls
+	constraint = "ALTER TABLE ONLY " + qualified + " ADD CONSTRAINT " + ident(name.name) + " " + kind + " USING INDEX " + ident(name.name) + deferrable
+	return index, constraint
+}
+
+// cutName reads a word or several and the name behind them.
+func cutName(text, words string) (key tableKey, rest string, found bool) {
+	text, found = strings.CutPrefix(strings.TrimSpace(text), words)
+	if !found {
+		return tableKey{}, text, false
+	}
+	key, rest = leadingName(text)
+	return key, strings.TrimSpace(rest), key.name != ""
+}
+
+// parenthesized returns the text in parentheses, with them, that text begins with; empty when it begins with none.
+func parenthesized(text string) (inside, rest string) {
+	if !strings.HasPrefix(text, "(") {
+		return "", text
+	}
+	depth := 0
+	for i := 0; i < len(text); {
+		if n := skipLength(text, i); n > 0 {
+			i += n
+			continue
+		}
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		i++
+		if depth == 0 {
+			return text[:i], strings.TrimSpace(text[i:])
+		}
+	}
+	return "", text
+}
+
+// ordinary reports whether the table was asked for and is no partitioned one, whose constraints cannot take an index over.
+func ordinary(tables []dumpedTable, key tableKey) bool {
+	for _, t := range tables {
+		if t.tableKey == key {
+			return !t.partitioned
+		}
+	}
+	return false
+}

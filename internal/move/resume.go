@@ -1,0 +1,157 @@
+package move
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pghaul/pghaul/internal/sqltext"
+	"github.com/pghaul/pghaul/planner"
+)
+
+// record is what pghaul.move keeps of an unfinished move: how the source was cut, and enough to tell whether the source is still what it
+// was when the first ranges were read.
+type record struct {
+	Ranges   []planner.Range `json:"ranges"`
+	Files    []string        `json:"files"` // pg_relation_filenode of each part: CLUSTER and VACUUM FULL give all rows new places
+	snapshot string
+}
+
+// moveKey names a move in the target's records: the same source, target, columns and condition give the same key.
+func moveKey(t *table, wish planner.Wish) string {
+	h := sha256.New()
+	s := t.facts.SourceServer
+	for _, part := range []string{
+		s.SystemID, strconv.FormatUint(uint64(s.DatabaseOID), 10), t.facts.Source.Schema, t.facts.Source.Name, t.facts.Source.Query,
+		t.facts.Target.Schema, t.facts.Target.Name, wish.Where, strings.Join(wish.Columns, "\x00"),
+	} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// readRecord returns what the target knows of an unfinished move of that key, nil when there is none.
+func readRecord(ctx context.Context, s *session, key string) (*planner.Recorded, error) {
+	there, err := s.value(ctx, "SELECT pg_catalog.to_regclass('pghaul.move') IS NOT NULL AND pg_catalog.to_regclass('pghaul.done_range') IS NOT NULL")
+	if err != nil || there != "t" {
+		return nil, err
+	}
+	rec, err := loadRecord(ctx, s, key)
+	if err != nil || rec == nil {
+		return nil, err
+	}
+	recorded := &planner.Recorded{Ranges: rec.Ranges, Done: make([]bool, len(rec.Ranges))}
+	rows, err := s.table(ctx, "SELECT range FROM pghaul.done_range WHERE key = "+sqltext.QuoteLiteral(key))
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		i, err := strconv.Atoi(row[0])
+		if err != nil || i < 0 || i >= len(recorded.Done) {
+			return nil, fmt.Errorf("pghaul.done_range holds range %q of a move that has %d", row[0], len(recorded.Done))
+		}
+		recorded.Done[i] = true
+	}
+	return recorded, nil
+}
+
+func loadRecord(ctx context.Context, s *session, key string) (*record, error) {
+	rows, err := s.table(ctx, "SELECT ranges, snapshot FROM pghaul.move WHERE key = "+sqltext.QuoteLiteral(key))
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	rec := &record{snapshot: rows[0][1]}
+	if err := json.Unmarshal([]byte(rows[0][0]), rec); err != nil {
+		return nil, fmt.Errorf("read pghaul.move: %w", err)
+	}
+	return rec, nil
+}
+
+// writeRecord notes the move before its first range.
+func writeRecord(ctx context.Context, s *session, t *table, snapshot string, files []string) error {
+	cut, err := json.Marshal(record{Ranges: t.plan.Ranges, Files: files})
+	if err != nil {
+		return err
+	}
+	q := sqltext.QuoteLiteral
+	_, err = s.exec(ctx, "INSERT INTO pghaul.move (key, source, target, snapshot, ranges, started) VALUES ("+
+		strings.Join([]string{q(t.key), q(t.plan.Source.Server + " " + t.plan.Source.Relation), q(t.plan.Target.Relation), q(snapshot), q(string(cut))}, ", ")+
+		", pg_catalog.now())")
+	return err
+}
+
+// partFiles returns the file node of each part of the source.
+func partFiles(ctx context.Context, s *session, p *planner.Plan) ([]string, error) {
+	files := make([]string, len(p.Parts))
+	for i, part := range p.Parts {
+		if part.SourceOID == 0 {
+			continue
+		}
+		var err error
+		if files[i], err = s.value(ctx, fmt.Sprintf("SELECT pg_catalog.pg_relation_filenode(%d)", part.SourceOID)); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// changedSince returns why the source is no longer what it was when the recorded ranges were read, "" when it is. Rows that have come
+// into ranges not yet read do no harm: those are read now. A row version that the first run's snapshot did not show, in a range that is
+// done, would be missed; a row that has gone from there would stay in the target, or come a second time from where it went.
+func changedSince(ctx context.Context, s *session, t *table, rec *record, rows map[int]int64) (string, error) {
+	files, err := partFiles(ctx, s, t.plan)
+	if err != nil {
+		return "", err
+	}
+	for i, file := range files {
+		if i < len(rec.Files) && rec.Files[i] != file {
+			return t.plan.Parts[i].Source + " was rewritten (VACUUM FULL, CLUSTER, TRUNCATE or ALTER TABLE)", nil
+		}
+	}
+	for i, done := range t.facts.Recorded.Done {
+		if !done {
+			continue
+		}
+		if why, err := rangeChanged(ctx, s, t, rec.snapshot, i, rows[i]); err != nil || why != "" {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+// rangeChanged is changedSince for one range, from which the given number of rows was moved.
+func rangeChanged(ctx context.Context, s *session, t *table, snapshot string, i int, rows int64) (string, error) {
+	counts, err := s.table(ctx, t.plan.CountSQL(t.plan.Ranges[i], notShownBy(snapshot)))
+	if err != nil {
+		return "", err
+	}
+	if counts[0][1] != "0" {
+		return fmt.Sprintf("range %d, which was copied before, has %s new or changed rows", i+1, counts[0][1]), nil
+	}
+	if n := strconv.FormatInt(rows, 10); counts[0][0] != n && !dropsRows(t.facts.Target) {
+		return fmt.Sprintf("range %d, from which %s rows were copied before, now has %s", i+1, n, counts[0][0]), nil
+	}
+	return "", nil
+}
+
+// notShownBy is the SQL condition for a row version that a snapshot did not show because it did not exist. The 32-bit xmin is given the
+// epoch that makes it older than the current snapshot; a frozen row keeps its xmin (HEAP_XMIN_FROZEN, htup_details.h).
+func notShownBy(snapshot string) string {
+	const next = "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text::bigint"
+	full := "(" + next + " - 1 - pg_catalog.mod(pg_catalog.mod(" + next + " - 1 - xmin::text::bigint, 4294967296) + 4294967296, 4294967296))"
+	return "(" + full + " >= 3 AND NOT pg_catalog.pg_visible_in_snapshot(" + full + "::text::xid8, " + sqltext.QuoteLiteral(snapshot) + "::pg_snapshot))"
+}
+
+// dropsRows reports whether the target may take fewer rows than it is sent.
+func dropsRows(r planner.Relation) bool {
+	for _, trigger := range r.Triggers {
+		if trigger.Row && trigger.Before {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,172 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pghaul/pghaul/planner"
+)
+
+// site is one database that a run reads from or writes to, with the sessions that are open to it.
+type site struct {
+	config *pgx.ConnConfig
+	server planner.Server
+	lock   sync.Mutex
+	idle   map[string][]*session // by client encoding
+	pids   map[uint32]bool       // of the sessions that are open
+}
+
+// newSite returns a site without sessions.
+func newSite(config *pgx.ConnConfig, server planner.Server) *site {
+	return &site{config: config, server: server, idle: map[string][]*session{}, pids: map[uint32]bool{}}
+}
+
+// take returns an idle session or opens one.
+func (s *site) take(ctx context.Context, encoding string) (*session, error) {
+	s.lock.Lock()
+	if free := s.idle[encoding]; len(free) > 0 {
+		last := free[len(free)-1]
+		s.idle[encoding] = free[:len(free)-1]
+		s.lock.Unlock()
+		return last, nil
+	}
+	s.lock.Unlock()
+	opened, err := openSession(ctx, s.config, encoding, s.server.Address)
+	if err != nil {
+		return nil, err
+	}
+	s.lock.Lock()
+	s.pids[opened.pid()] = true
+	s.lock.Unlock()
+	return opened, nil
+}
+
+// give takes a session back for others to use.
+func (s *site) give(encoding string, free *session) {
+	if free.broken() {
+		s.drop(free)
+		return
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.idle[encoding] = append(s.idle[encoding], free)
+}
+
+// drop closes a session whose state is not known any more.
+func (s *site) drop(lost *session) {
+	lost.close()
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	delete(s.pids, lost.pid())
+}
+
+// open lists the backends of the sessions that are open.
+func (s *site) open() []uint32 {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	pids := make([]uint32, 0, len(s.pids))
+	for pid := range s.pids {
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// close closes the idle sessions.
+func (s *site) close() {
+	s.lock.Lock()
+	idle := s.idle
+	s.idle = map[string][]*session{}
+	s.lock.Unlock()
+	for _, sessions := range idle {
+		for _, each := range sessions {
+			each.close()
+		}
+	}
+}
+
+// snapshot is one view of a source database that all of a run's sessions there share.
+type snapshot struct {
+	site     *site
+	encoding string
+	holder   *session // exported it and keeps it alive; nil once lent for good
+	id       string   // what pg_export_snapshot returned; empty when the holder is the only one to read
+	text     string   // pg_current_snapshot(), to tell later which rows it did not show
+}
+
+// takeSnapshot begins a read-only transaction, locks the given tables against being changed in shape, truncated or dropped, and takes a
+// snapshot, which is exported when several sessions will read. The locks come first: a TRUNCATE between a snapshot and its lock would
+// show an empty table.
+func takeSnapshot(ctx context.Context, s *site, encoding string, tables []string, export bool) (*snapshot, error) {
+	holder, err := s.take(ctx, encoding)
+	if err != nil {
+		return nil, err
+	}
+	snap := &snapshot{site: s, encoding: encoding, holder: holder}
+	if err := snap.begin(ctx, tables, export); err != nil {
+		s.drop(holder)
+		return nil, fmt.Errorf("take a snapshot on %s: %w", s.server.Address, err)
+	}
+	return snap, nil
+}
+
+func (n *snapshot) begin(ctx context.Context, tables []string, export bool) error {
+	if _, err := n.holder.exec(ctx, beginRead(n.encoding, "")); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if _, err := n.holder.exec(ctx, "LOCK TABLE "+table+" IN ACCESS SHARE MODE"); err != nil {
+			return err
+		}
+	}
+	var err error
+	if n.text, err = n.holder.value(ctx, "SELECT pg_catalog.pg_current_snapshot()"); err != nil {
+		return err
+	}
+	if export {
+		n.id, err = n.holder.value(ctx, "SELECT pg_catalog.pg_export_snapshot()")
+	}
+	return err
+}
+
+// reader returns a session that sees the snapshot.
+func (n *snapshot) reader(ctx context.Context) (*session, error) {
+	if n.id == "" {
+		if n.holder == nil {
+			return nil, errSnapshotLost
+		}
+		return n.holder, nil
+	}
+	s, err := n.site.take(ctx, n.encoding)
+	if err != nil || s.conn.TxStatus() != 'I' { // one that is in a transaction has the snapshot already
+		return s, err
+	}
+	if _, err := s.exec(ctx, beginRead(n.encoding, n.id)); err != nil {
+		n.site.drop(s)
+		return nil, importFailed(err, n.site.server)
+	}
+	return s, nil
+}
+
+// release takes a reader back. One that failed is closed, and with it a snapshot that was not exported.
+func (n *snapshot) release(s *session, failed bool) {
+	switch {
+	case !failed && n.id != "":
+		n.site.give(n.encoding, s)
+	case failed:
+		if s == n.holder {
+			n.holder = nil
+		}
+		n.site.drop(s)
+	}
+}
+
+// end gives the snapshot up.
+func (n *snapshot) end() {
+	if n.holder != nil {
+		n.site.drop(n.holder)
+		n.holder = nil
+	}
+}

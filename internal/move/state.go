@@ -1,0 +1,23 @@
+package move
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATE codes that decide what is done next (manual, "PostgreSQL Error Codes").
+const (
+	stateQueryCanceled   = "57014"
+	stateUndefinedTable  = "42P01"
+	stateUndefinedObject = "42704"
+	stateAdminShutdown   = "57P01"
+	stateCrashShutdown   = "57P02"
+	stateUniqueViolation = "23505"
+)
+
+// hasState reports whether a server's error with the given SQLSTATE is in err's chain.
+func hasState(err error, code string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == code
+}

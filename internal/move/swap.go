@@ -1,0 +1,77 @@
+package move
+
+import (
+	"context"
+
+	"github.com/pghaul/pghaul/planner"
+)
+
+// bySwap fills a hidden new table over several pairs of connections and puts it in the target's place in one transaction.
+func (r *run) bySwap(ctx context.Context, t *table, undo *undoLog) error {
+	t.stage.set(stageBefore)
+	if err := runOwn(ctx, t, t.plan.Before, 1, undo); err != nil {
+		return err
+	}
+	ws, err := r.workers(ctx, t, t.plan.Connections)
+	if err != nil {
+		return err
+	}
+	if err := r.fillHidden(ctx, t, ws); err != nil {
+		r.dismiss(t, ws, true)
+		return err
+	}
+	r.dismiss(t, ws, false)
+	before, change, after := splitSteps(t.plan.After)
+	t.stage.set(stageIndexes)
+	if err := runOwn(ctx, t, before, t.plan.Connections, undo); err != nil {
+		return err
+	}
+	if err := r.changeOver(ctx, t, change); err != nil {
+		return err
+	}
+	t.committed = true
+	undo.forget()
+	return r.afterwards(ctx, t, after, undo)
+}
+
+// fillHidden moves the rows. The workers commit one after the other: nobody looks at the hidden table.
+func (r *run) fillHidden(ctx context.Context, t *table, ws []*worker) error {
+	for _, w := range ws {
+		if err := r.begin(ctx, t, w); err != nil {
+			return err
+		}
+	}
+	if err := moveRanges(ctx, t, ws, carry); err != nil {
+		return err
+	}
+	if err := r.checkImported(ctx, t); err != nil {
+		return err
+	}
+	for _, w := range ws {
+		t.noteSent(w)
+		if err := commit(ctx, t, w.dst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeOver runs the steps that make the new table the target, in one transaction.
+func (r *run) changeOver(ctx context.Context, t *table, steps []planner.Step) error {
+	t.stage.set(stageCommit)
+	s, err := t.target.take(ctx, t.encoding)
+	if err != nil {
+		return err
+	}
+	if _, err = s.exec(ctx, beginWrite(t.encoding)); err == nil {
+		if err = runInside(ctx, s, steps); err == nil {
+			err = commit(ctx, t, s)
+		}
+	}
+	if err != nil {
+		t.target.drop(s)
+		return err
+	}
+	t.target.give(t.encoding, s)
+	return nil
+}
