@@ -70,8 +70,8 @@ func Second(t testing.TB) *cluster.Server {
 	return second.use(t)
 }
 
-// Private is a server of the test's own, removed at its end. Options.Major defaults to the version of Server; the settings
-// of Server apply where o has none of that name.
+// Private is a server of the test's own, removed at its end unless the test failed and PGHAUL_KEEP=1 is set. Options.Major
+// defaults to the version of Server; the settings of Server apply where o has none of that name.
 func Private(t testing.TB, o *cluster.Options) *cluster.Server {
 	t.Helper()
 	s, err := start(o)
@@ -79,6 +79,14 @@ func Private(t testing.TB, o *cluster.Options) *cluster.Server {
 		t.Fatalf("start a private server: %v", err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() && keeping() {
+			remove, err := s.Keep()
+			if err != nil {
+				t.Errorf("keep a private server: %v", err)
+			}
+			t.Logf("kept the private server: %s; remove it by: %s", s.URI("postgres"), remove)
+			return
+		}
 		if err := s.Remove(); err != nil {
 			t.Errorf("remove a private server: %v", err)
 		}
