@@ -10,10 +10,14 @@ import (
 // errSnapshotLost ends the tables that were to be read after the only reader of an unexported snapshot had failed.
 var errSnapshotLost = errors.New("the source's snapshot ended with the table before")
 
+// beginLocking starts a transaction of the source that locks before it sees anything: the settings contain a query, which would take the
+// transaction's snapshot. LOCK TABLE alone takes none.
+const beginLocking = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
 // beginRead starts a transaction of the source, under the snapshot of the given ID when there is one. The settings are set again in the
 // transaction: behind a pooler the backend need not be the one that got them at connect time.
 func beginRead(encoding, snapshot string) string {
-	return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + importSnapshot(snapshot) + catalog.LocalSettings(encoding)
+	return beginLocking + "; " + importSnapshot(snapshot) + catalog.LocalSettings(encoding)
 }
 
 // beginBoth starts a transaction of the target that also reads the source.

@@ -187,7 +187,7 @@ func (r *run) afterwards(ctx context.Context, t *table, steps []planner.Step, un
 
 // setSequences carries the state of the columns' sequences over.
 func (r *run) setSequences(ctx context.Context, t *table) error {
-	src, err := t.source.take(ctx, t.encoding+" sequences")
+	src, err := t.source.fresh(ctx, t.encoding)
 	if err != nil {
 		return err
 	}

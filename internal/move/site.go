@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pghaul/pghaul/internal/catalog"
 	"github.com/pghaul/pghaul/planner"
 )
 
@@ -34,6 +35,11 @@ func (s *site) take(ctx context.Context, encoding string) (*session, error) {
 		return last, nil
 	}
 	s.lock.Unlock()
+	return s.fresh(ctx, encoding)
+}
+
+// fresh opens a session, where an idle one might be in a transaction.
+func (s *site) fresh(ctx context.Context, encoding string) (*session, error) {
 	opened, err := openSession(ctx, s.config, encoding, s.server.Address)
 	if err != nil {
 		return nil, err
@@ -113,7 +119,7 @@ func takeSnapshot(ctx context.Context, s *site, encoding string, tables []string
 }
 
 func (n *snapshot) begin(ctx context.Context, tables []string, export bool) error {
-	if _, err := n.holder.exec(ctx, beginRead(n.encoding, "")); err != nil {
+	if _, err := n.holder.exec(ctx, beginLocking); err != nil {
 		return err
 	}
 	for _, table := range tables {
@@ -121,7 +127,10 @@ func (n *snapshot) begin(ctx context.Context, tables []string, export bool) erro
 			return err
 		}
 	}
-	var err error
+	_, err := n.holder.exec(ctx, catalog.LocalSettings(n.encoding))
+	if err != nil {
+		return err
+	}
 	if n.text, err = n.holder.value(ctx, "SELECT pg_catalog.pg_current_snapshot()"); err != nil {
 		return err
 	}
