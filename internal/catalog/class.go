@@ -16,9 +16,9 @@ const classSQL = `
 SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text, coalesce(am.amname::text, ''),
        pg_catalog.pg_get_userbyid(c.relowner)::text,
        s.main, s.main / pg_catalog.current_setting('block_size')::bigint, s.toast,
-       CASE WHEN c.relkind NOT IN ('r', 'm', 'f') OR c.reltuples < 0 THEN -1
+       CASE WHEN c.relkind IN ('r', 'm') AND s.main = 0 THEN 0
+            WHEN c.relkind NOT IN ('r', 'm', 'f') OR c.reltuples < 0 THEN -1
             WHEN c.relkind = 'f' THEN c.reltuples::bigint
-            WHEN s.main = 0 THEN 0
             WHEN c.relpages = 0 THEN -1
             ELSE (c.reltuples / c.relpages * (s.main / pg_catalog.current_setting('block_size')::bigint))::bigint END,
        (SELECT count(*) FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND c.relkind IN ('r', 'f')),

@@ -24,9 +24,8 @@ type Remote struct {
 	Config *pgx.ConnConfig
 	Server planner.Server
 	// Relation is the real relation with its columns, keys and sequences named as the foreign table names them (Column.Name; the
-	// name in the relation is Column.Remote). Only the columns that the foreign table has are there. A column's HasDefault is that
-	// of the foreign tables on the way: postgres_fdw would send their defaults, while a direct write leaves the column to the real
-	// table's. Privileges are those that hold on every stop of the way.
+	// name in the relation is Column.Remote). Only the columns that the foreign table has are there. Privileges are those that hold
+	// at every stop of the way. A column that is not written gets the real table's default, where postgres_fdw would send NULL.
 	Relation planner.Relation
 	// Notes are whole phrases that say what had to be assumed on the way.
 	Notes []string
@@ -80,7 +79,6 @@ type permissions struct{ selects, inserts, truncates bool }
 // wayColumn is a column under its first name, and what it is called at the present stop.
 type wayColumn struct {
 	name, at          string
-	hasDefault        bool
 	canRead, canWrite bool
 }
 
@@ -212,7 +210,6 @@ func (w *way) rename(f *foreign, before, after planner.Relation) error {
 	for i := range w.columns {
 		col := &w.columns[i]
 		was := local[col.at]
-		col.hasDefault = col.hasDefault || was.HasDefault
 		col.canRead = col.canRead && was.CanRead
 		col.canWrite = col.canWrite && was.CanWrite
 		if name, ok := f.columnNames[col.at]; ok {
@@ -263,7 +260,6 @@ func (w *way) dress(relation *planner.Relation) {
 		if col.at != col.name {
 			real.Remote = col.at
 		}
-		real.HasDefault = col.hasDefault
 		real.CanRead = real.CanRead && col.canRead
 		real.CanWrite = real.CanWrite && col.canWrite
 		columns = append(columns, real)

@@ -103,8 +103,20 @@ func (f *foreign) stays(relation planner.Relation, role Role) string {
 		return "it has generated columns of its own"
 	case f.virtual:
 		return "it has generated columns that are computed when read"
+	case role == Target && ownDefault(relation) != "":
+		return "its column " + sqltext.QuoteIdent(ownDefault(relation)) + " has a default of its own"
 	case role == Target && isFalse(f.option("updatable")):
 		return "its option updatable is off"
+	}
+	return ""
+}
+
+// ownDefault is the first column with a default, which postgres_fdw would send and a direct write would not know.
+func ownDefault(relation planner.Relation) string {
+	for _, col := range relation.Columns {
+		if col.HasDefault {
+			return col.Name
+		}
 	}
 	return ""
 }

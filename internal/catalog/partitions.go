@@ -24,7 +24,7 @@ type node struct {
 }
 
 const treeSQL = `
-SELECT root.oid, t.relid, coalesce(t.parentrelid::oid, 0::oid), t.isleaf AND c.relkind <> 'p', c.relkind = 'p',
+SELECT root.oid, t.relid::oid, coalesce(t.parentrelid::oid, 0::oid), t.isleaf AND c.relkind <> 'p', c.relkind = 'p',
        coalesce(pg_catalog.pg_get_expr(c.relpartbound, c.oid), ''),
        CASE WHEN c.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(c.oid) ELSE '' END
   FROM pg_catalog.unnest($1::oid[]) root(oid)

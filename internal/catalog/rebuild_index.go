@@ -12,12 +12,12 @@ import (
 // indexRow is an index as the catalogs tell it.
 type indexRow struct {
 	planner.IndexDef
-	oid                                   uint32
-	definition, prefix, predicate         string
-	tablespace, constraintType            string
-	constraintDefinition                  string
-	deferrable, deferred, overlaps        bool
-	commentedConstraint, statisticsTarget bool
+	oid                                     uint32
+	definition, prefix, predicate           string
+	tablespace, constraintType              string
+	constraintDefinition, constraintComment string
+	deferrable, deferred, overlaps          bool
+	statisticsTarget                        bool
 }
 
 // conperiod came with 18; the JSON of a row has the columns that a version has.
@@ -31,7 +31,7 @@ SELECT i.indrelid, c.relname::text, i.indisunique, i.indisclustered, i.indisrepl
        coalesce(k.condeferrable, false), coalesce(k.condeferred, false),
        coalesce((pg_catalog.to_jsonb(k) ->> 'conperiod')::boolean, false),
        coalesce(pg_catalog.obj_description(i.indexrelid, 'pg_class'), ''),
-       pg_catalog.obj_description(k.oid, 'pg_constraint') IS NOT NULL,
+       coalesce(pg_catalog.obj_description(k.oid, 'pg_constraint'), ''),
        EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indexrelid AND coalesce(a.attstattarget, -1) >= 0)
   FROM pg_catalog.pg_index i
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
@@ -46,7 +46,7 @@ func (r *reader) indexQuestion(set string) question {
 		var x indexRow
 		err := rows.Scan(&x.oid, &x.Name, &x.Unique, &x.Clustered, &x.ReplicaIdent, &x.definition, &x.prefix, &x.predicate,
 			&x.tablespace, &x.ConstraintName, &x.constraintType, &x.constraintDefinition, &x.deferrable, &x.deferred, &x.overlaps,
-			&x.Comment, &x.commentedConstraint, &x.statisticsTarget)
+			&x.Comment, &x.constraintComment, &x.statisticsTarget)
 		if err != nil {
 			return err
 		}
@@ -65,8 +65,8 @@ func (f *facts) carryIndex(x indexRow) {
 	if x.statisticsTarget {
 		f.block("index ", name, " has statistics targets")
 	}
-	if x.commentedConstraint {
-		f.block("constraint ", sqltext.QuoteIdent(x.ConstraintName), " has a comment that would be lost")
+	if x.constraintComment != "" {
+		f.after("COMMENT ON CONSTRAINT ", ident(x.ConstraintName), " ON ", place, " IS ", literal(x.constraintComment))
 	}
 	if x.overlaps {
 		f.block("constraint ", sqltext.QuoteIdent(x.ConstraintName), " is WITHOUT OVERLAPS")
@@ -108,9 +108,9 @@ func inTablespace(method, predicate, tablespace string) (string, bool) {
 	return before + clause + " WHERE " + predicate, ok
 }
 
-// A foreign key to the table itself would go on pointing at the old one. Clones on partitions have a parent.
+// Clones of foreign keys on partitions have a parent.
 const foreignKeySQL = `
-SELECT k.conrelid, k.conname::text, pg_catalog.pg_get_constraintdef(k.oid), k.confrelid = k.conrelid,
+SELECT k.conrelid, k.conname::text, pg_catalog.pg_get_constraintdef(k.oid),
        coalesce(pg_catalog.obj_description(k.oid, 'pg_constraint'), ''),
        EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgconstraint = k.oid AND g.tgenabled <> 'O')
   FROM pg_catalog.pg_constraint k
@@ -121,14 +121,11 @@ func (r *reader) foreignKeyQuestion(set string) question {
 	return question{sql: foreignKeySQL, args: []any{set}, row: func(rows pgx.Rows) error {
 		var oid uint32
 		var name, definition, comment string
-		var toItself, disabled bool
-		if err := rows.Scan(&oid, &name, &definition, &toItself, &comment, &disabled); err != nil {
+		var disabled bool
+		if err := rows.Scan(&oid, &name, &definition, &comment, &disabled); err != nil {
 			return err
 		}
 		f := r.relations[oid]
-		if toItself {
-			f.block("foreign key ", sqltext.QuoteIdent(name), " refers to the table itself")
-		}
 		if disabled {
 			f.block("foreign key ", sqltext.QuoteIdent(name), " has disabled triggers")
 		}

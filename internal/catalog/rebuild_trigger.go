@@ -53,18 +53,18 @@ func (f *facts) carryTrigger(name, enabled, definition, on, comment string) {
 // policyRow is a row security policy.
 type policyRow struct {
 	name, command, using, check, comment string
-	permissive, subselect                bool
+	permissive                           bool
 	roles                                []string
 }
 
-// A sub-select inside a policy names the table's own columns by the table's name, which the new one does not have yet.
+// A sub-select inside a policy names the table's own columns by the table's name, so the statements are for the time when the
+// new table has that name.
 const policySQL = `
 SELECT p.polrelid, p.polname::text, p.polpermissive,
        CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
        ARRAY(SELECT CASE WHEN o = 0 THEN '' ELSE pg_catalog.pg_get_userbyid(o)::text END
                FROM pg_catalog.unnest(p.polroles) o ORDER BY 1),
        coalesce(pg_catalog.pg_get_expr(p.polqual, p.polrelid), ''), coalesce(pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid), ''),
-       coalesce(p.polqual::text LIKE '%{SUBLINK%', false) OR coalesce(p.polwithcheck::text LIKE '%{SUBLINK%', false),
        coalesce(pg_catalog.obj_description(p.oid, 'pg_policy'), '')
   FROM pg_catalog.pg_policy p
  WHERE p.polrelid = ANY ($1::oid[])
@@ -74,7 +74,7 @@ func (r *reader) policyQuestion(set string) question {
 	return question{sql: policySQL, args: []any{set}, row: func(rows pgx.Rows) error {
 		var oid uint32
 		var p policyRow
-		err := rows.Scan(&oid, &p.name, &p.permissive, &p.command, &p.roles, &p.using, &p.check, &p.subselect, &p.comment)
+		err := rows.Scan(&oid, &p.name, &p.permissive, &p.command, &p.roles, &p.using, &p.check, &p.comment)
 		if err != nil {
 			return err
 		}
@@ -84,10 +84,6 @@ func (r *reader) policyQuestion(set string) question {
 }
 
 func (f *facts) carryPolicy(p policyRow) {
-	if p.subselect {
-		f.block("policy ", sqltext.QuoteIdent(p.name), " has a sub-select")
-		return
-	}
 	kind := "PERMISSIVE"
 	if !p.permissive {
 		kind = "RESTRICTIVE"
