@@ -30,13 +30,16 @@ var pgDumpPlaces = []string{"/usr/lib/postgresql/*/bin/pg_dump", "/usr/pgsql-*/b
 
 // definition asks pg_dump how to make schema.name after a table of the source, its partitions included. dumpPath is the program, or empty to
 // look for one that is new enough for the server. What belongs to the table and stands in its schema (partitions, sequences, indexes) goes to
-// the new schema under its old name.
+// the new schema under its old name. What is no table is made as one with the same columns.
 //
 // Owners, privileges, security labels, tablespaces and memberships in publications are left out, because the target server may not know the
 // roles and names in them; so are types, functions and extensions that the table uses. Statements after the rows that build an index stand
 // in Indexes, so that they can run side by side.
 func definition(ctx context.Context, dumpPath string, config *pgx.ConnConfig, server planner.Server, source planner.Relation,
 	schema, name string) (*planner.Definition, error) {
+	if !dumpable(source) {
+		return columnsDefinition(source, schema, name), nil
+	}
 	dump, err := findPgDump(ctx, dumpPath, server)
 	if err != nil {
 		return nil, err

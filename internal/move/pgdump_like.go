@@ -16,6 +16,9 @@ const nameLimit = 63
 // Foreign keys, triggers, rules, policies and privileges are left out, as LIKE leaves them out; a serial column takes its values from the
 // source's sequence, an identity column from a new one.
 func likeDefinition(source planner.Relation, schema, name string) *planner.Definition {
+	if !dumpable(source) {
+		return columnsDefinition(source, schema, name)
+	}
 	target := sqltext.QuoteQualified(schema, name)
 	d := &planner.Definition{From: "LIKE", Schema: schema, Name: name, Before: []string{
 		"CREATE TABLE " + target + " (LIKE " + sqltext.QuoteQualified(source.Schema, source.Name) + " INCLUDING ALL EXCLUDING INDEXES)"}}
@@ -49,6 +52,27 @@ func likeDefinition(source planner.Relation, schema, name string) *planner.Defin
 		}
 	}
 	return d
+}
+
+// dumpable reports whether the relation is a table as the user named it. One that a foreign table led to has other columns, or others names
+// for them.
+func dumpable(r planner.Relation) bool {
+	return (r.Kind == planner.Table || r.Kind == planner.Partitioned) && len(r.Path) == 0
+}
+
+// columnsDefinition makes a plain table with the columns of a relation that is no table of its own: a view, a query, or a table behind a
+// foreign one.
+func columnsDefinition(source planner.Relation, schema, name string) *planner.Definition {
+	var columns []string
+	for _, c := range source.Columns {
+		column := ident(c.Name) + " " + c.Type.SQL
+		if c.NotNull {
+			column += " NOT NULL"
+		}
+		columns = append(columns, column)
+	}
+	return &planner.Definition{From: "the source's columns", Schema: schema, Name: name,
+		Before: []string{"CREATE TABLE " + sqltext.QuoteQualified(schema, name) + " (" + strings.Join(columns, ", ") + ")"}}
 }
 
 // splitConstraint cuts "UNIQUE DEFERRABLE" where USING INDEX goes.

@@ -46,32 +46,39 @@ func (r renaming) literal(literal, rest string) string {
 	return literal
 }
 
-// dotted renames one name, qualified or not.
+// dotted renames one name, qualified or not; behind a relation's name a column's may follow.
 func (r renaming) dotted(name string) string {
-	schema, relation, err := sqltext.ParseQualified(name)
+	end := partLength(name)
+	if end+1 >= len(name) {
+		return name
+	}
+	end += 1 + partLength(name[end+1:])
+	schema, relation, err := sqltext.ParseQualified(name[:end])
 	if err != nil || schema == "" {
 		return name
 	}
 	if to, ok := r[tableKey{schema, relation}]; ok {
-		return sqltext.QuoteQualified(to.schema, to.name)
+		return sqltext.QuoteQualified(to.schema, to.name) + name[end:]
 	}
 	return name
 }
 
 // dottedLength is the length of the name, with the parts behind its dots, that text begins with.
 func dottedLength(text string) int {
+	end := partLength(text)
+	for end+1 < len(text) && text[end] == '.' && (text[end+1] == '"' || isNameByte(text[end+1])) {
+		end += 1 + partLength(text[end+1:])
+	}
+	return end
+}
+
+// partLength is the length of the quoted or bare name that text begins with.
+func partLength(text string) int {
+	if strings.HasPrefix(text, `"`) {
+		return quoteLength(text, '"', false)
+	}
 	end := 0
-	for end < len(text) {
-		if text[end] == '"' {
-			end += quoteLength(text[end:], '"', false)
-		} else {
-			for end < len(text) && isNameByte(text[end]) {
-				end++
-			}
-		}
-		if end+1 >= len(text) || text[end] != '.' || (text[end+1] != '"' && !isNameByte(text[end+1])) {
-			break
-		}
+	for end < len(text) && isNameByte(text[end]) {
 		end++
 	}
 	return end

@@ -24,7 +24,7 @@ func sortDump(d *planner.Definition, tables []dumpedTable, before, after string)
 			made[s.name] = true
 			d.Indexes = append(d.Indexes, s.sql)
 		case s.kind == "CONSTRAINT" && s.first:
-			made[s.name] = true
+			made[constraintName(s.sql)] = true
 			index, constraint := constraintIndex(s.sql, tables)
 			d.Indexes = append(d.Indexes, index)
 			if constraint != "" {
@@ -48,6 +48,13 @@ func attached(sql string) tableKey {
 // parentIndex is the name of the index that another is attached to.
 func parentIndex(sql string) string {
 	key, _ := leadingName(strings.TrimPrefix(sql, "ALTER INDEX "))
+	return key.name
+}
+
+// constraintName is the name of an added constraint and of its index.
+func constraintName(sql string) string {
+	_, rest, _ := cutName(sql, "ALTER TABLE ONLY ")
+	key, _, _ := cutName(rest, "ADD CONSTRAINT ")
 	return key.name
 }
 
