@@ -10,10 +10,6 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
-// ringSize is the number of 64 kB frames between the reader and the writer of one relay. Four keep both busy while one of them waits
-// for the processor.
-const ringSize = 4
-
 // errCopyEnded tells the source's reader that the target has failed already.
 var errCopyEnded = errors.New("the target takes no more rows")
 
@@ -37,7 +33,10 @@ func relayInto(ctx context.Context, w *worker, readSQL, writeSQL string) (int64,
 		return 0, &sideError{side: "source", err: errors.Join(err, in.fail("the source cannot be read"))}
 	}
 	halt := watch(ctx, w.src)
-	readErr, writeErr := pump(ctx, cancel, w, src, in, readSQL)
+	deaf := listen(in, cancel)
+	p := pump{gauge: w.gauge, src: src, in: in, cancel: cancel}
+	readErr, writeErr := p.run(ctx, readSQL)
+	deaf()
 	halt()
 	if back := src.giveBack(); back != nil && readErr == nil {
 		readErr = back
@@ -66,134 +65,93 @@ func settleRelay(cause error, in *copyIn, readErr, writeErr error) (int64, error
 	return 0, cause
 }
 
-// pump runs the two directions until the source has ended or either side has failed.
-func pump(ctx context.Context, cancel context.CancelCauseFunc, w *worker, src *raw, in *copyIn, readSQL string) (readErr, writeErr error) {
-	frames := make(chan []byte, ringSize)
-	empty := make(chan []byte, ringSize)
-	for range ringSize {
-		empty <- make([]byte, wire.HeaderSize+wire.FrameSize)
-	}
-	written := make(chan error, 1)
-	go func() { written <- writeFrames(ctx, cancel, w.gauge, in, frames, empty) }()
-	// The target may fail while nothing is written, for instance when it is shut down: its answer then stops the source too.
-	pumped := make(chan struct{})
-	listened := make(chan struct{})
+// listen ends the source's statement when the target's has ended. The target may fail while nothing is written to it, for instance when it
+// is shut down. The function that it returns ends the listening and waits for it.
+func listen(in *copyIn, cancel context.CancelCauseFunc) (deaf func()) {
+	stopped := make(chan struct{})
+	heard := make(chan struct{})
 	go func() {
-		defer close(listened)
+		defer close(heard)
 		select {
 		case <-in.answer:
 			cancel(errCopyEnded)
-		case <-pumped:
+		case <-stopped:
 		}
 	}()
-	readErr = readFrames(ctx, w.gauge, src, frames, empty, readSQL)
-	if readErr != nil {
-		cancel(readErr)
+	return func() {
+		close(stopped)
+		<-heard
 	}
-	close(frames)
-	writeErr = <-written
-	close(pumped)
-	<-listened
-	return readErr, writeErr
 }
 
-// readFrames runs the source's COPY and turns its one-row frames into full ones.
-func readFrames(ctx context.Context, g *gauge, src *raw, frames chan<- []byte, empty <-chan []byte, sql string) error {
-	if err := src.start(sql, wire.TypeCopyOut); err != nil {
-		return because(context.Cause(ctx), err)
+// pump forwards one COPY. It reads and writes in turn from one goroutine: the sockets' own buffers keep both servers busy meanwhile, and
+// handing blocks from one goroutine to another took a third more processor time from servers on the same machine.
+type pump struct {
+	gauge   *gauge
+	src     *raw
+	in      *copyIn
+	cancel  context.CancelCauseFunc
+	counted int64 // source frames that the gauge has heard of
+	failed  error // of the target
+}
+
+// run runs the source's COPY and sends what it yields until it ends. When the target fails it goes on reading, without sending, until the
+// cancelled source has ended too.
+func (p *pump) run(ctx context.Context, sql string) (readErr, writeErr error) {
+	if err := p.src.start(sql, wire.TypeCopyOut); err != nil {
+		p.cancel(err)
+		return because(context.Cause(ctx), err), nil
 	}
 	c := wire.NewCoalescer(0)
-	counted := int64(0)
-	// The bytes behind CopyOutResponse that came with it.
-	rest := src.rest
-	src.rest = nil
+	rest := p.src.rest // what came together with CopyOutResponse
+	p.src.rest = nil
 	for {
 		for len(rest) > 0 {
 			used, msg, err := c.Push(rest)
 			rest = rest[used:]
 			if err != nil {
-				return err
+				p.cancel(err)
+				return err, p.failed
+			}
+			if c.Full() || msg.Type == wire.TypeCopyDone {
+				p.send(ctx, c)
 			}
 			if msg.Type == wire.TypeCopyDone || msg.Type == wire.TypeError {
-				if msg.Type == wire.TypeCopyDone {
-					err = forward(ctx, c, frames, empty)
-				} else {
-					err = because(context.Cause(ctx), serverError(msg.Body))
-				}
-				src.rest = rest
-				_, endErr := src.finish()
-				return errors.Join(err, endErr)
-			}
-			if c.Full() {
-				if err := forward(ctx, c, frames, empty); err != nil {
-					return errors.Join(err, drain(c, src, rest))
-				}
+				p.src.rest = rest
+				return p.end(ctx, msg), p.failed
 			}
 		}
-		n, err := g.read(ctx, src.conn, src.block)
+		n, err := p.gauge.read(ctx, p.src.conn, p.src.block)
 		if n == 0 && err != nil {
-			return because(context.Cause(ctx), lostConnection(err))
+			p.cancel(err)
+			return because(context.Cause(ctx), lostConnection(err)), p.failed
 		}
-		g.moved(c.Frames()-counted, 0)
-		counted = c.Frames()
-		rest = src.block[:n]
+		p.gauge.moved(c.Frames()-p.counted, 0)
+		p.counted = c.Frames()
+		rest = p.src.block[:n]
 	}
 }
 
-// forward hands the frame that is being filled to the writer.
-func forward(ctx context.Context, c *wire.Coalescer, frames chan<- []byte, empty <-chan []byte) error {
-	if c.Len() == 0 {
-		return nil
-	}
-	select {
-	case next := <-empty:
-		frames <- c.Swap(next)
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// drain reads a cancelled copy to its end.
-func drain(c *wire.Coalescer, src *raw, rest []byte) error {
-	for {
-		for len(rest) > 0 {
-			if c.Full() {
-				c.Reset()
-			}
-			used, msg, err := c.Push(rest)
-			rest = rest[used:]
-			if err != nil {
-				return err
-			}
-			// Whatever ends the copy: the message behind it is read like any other.
-			if msg.Type == wire.TypeCopyDone || msg.Type == wire.TypeError {
-				src.rest = rest
-				_, err := src.finish()
-				return err
-			}
-		}
-		n, err := src.conn.Read(src.block)
-		if n == 0 && err != nil {
-			return lostConnection(err)
-		}
-		rest = src.block[:n]
-	}
-}
-
-// writeFrames sends full frames to the target until the source has no more. After a failure it takes frames without sending them, so
-// that the reader never waits for it.
-func writeFrames(ctx context.Context, cancel context.CancelCauseFunc, g *gauge, in *copyIn, frames <-chan []byte, empty chan<- []byte) error {
+// end reads what comes behind the source's last row, and returns why it was the last when that is not the end of the rows.
+func (p *pump) end(ctx context.Context, last wire.Message) error {
 	var failure error
-	for frame := range frames {
-		if failure == nil && ctx.Err() == nil {
-			if failure = sendFrame(g, in, frame); failure != nil {
-				cancel(errCopyEnded)
-			}
-		}
-		empty <- frame[:cap(frame)]
+	if last.Type == wire.TypeError {
+		failure = because(context.Cause(ctx), serverError(last.Body))
 	}
-	return failure
+	_, err := p.src.finish()
+	return errors.Join(failure, err)
+}
+
+// send sends the frame that has been filled, unless there is no more use in it.
+func (p *pump) send(ctx context.Context, c *wire.Coalescer) {
+	defer c.Reset()
+	frame := c.Frame()
+	if frame == nil || p.failed != nil || ctx.Err() != nil {
+		return
+	}
+	if p.failed = sendFrame(p.gauge, p.in, frame); p.failed != nil {
+		p.cancel(errCopyEnded)
+	}
 }
 
 // sendFrame sends one frame unless the target has failed.
