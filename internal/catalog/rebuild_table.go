@@ -97,11 +97,13 @@ func optionList(prefix string, options []string) []string {
 	return list
 }
 
+// PostgreSQL 15.20 keeps a number of its own, pg_attver, among the options of every column, which is not the user's to set.
 const columnOptionSQL = `
-SELECT a.attrelid, a.attname::text, coalesce(a.attstattarget, -1)::int, a.attoptions
+SELECT a.attrelid, a.attname::text, coalesce(a.attstattarget, -1)::int, o.options
   FROM pg_catalog.pg_attribute a
+ CROSS JOIN LATERAL (SELECT ARRAY(SELECT x FROM pg_catalog.unnest(a.attoptions) x WHERE x NOT LIKE 'pg\_%')) o(options)
  WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
-   AND (coalesce(a.attstattarget, -1) >= 0 OR a.attoptions IS NOT NULL)
+   AND (coalesce(a.attstattarget, -1) >= 0 OR o.options <> '{}')
  ORDER BY a.attrelid, a.attnum`
 
 func (r *reader) columnOptionQuestion(set string) question {
