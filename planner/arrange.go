@@ -20,9 +20,7 @@ func (s *situation) arrange(w way) (*layout, *Error) {
 	if err := s.connect(w, l); err != nil {
 		return nil, err
 	}
-	if err := s.commit(w, l); err != nil {
-		return nil, err
-	}
+	s.commit(w, l)
 	if err := s.divide(l); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -81,7 +82,8 @@ func mustChoose(t *testing.T, f Facts, w Wish) *Plan {
 }
 
 func describe(err error) string {
-	if e, ok := err.(*Error); ok {
+	var e *Error
+	if errors.As(err, &e) {
 		return e.Message + " | " + e.Detail + " | " + e.Hint
 	}
 	return err.Error()
@@ -91,8 +93,8 @@ func describe(err error) string {
 func mustFail(t *testing.T, f Facts, w Wish, kind ErrorKind, words ...string) {
 	t.Helper()
 	_, err := Choose(f, w)
-	e, ok := err.(*Error)
-	if !ok {
+	var e *Error
+	if !errors.As(err, &e) {
 		t.Fatalf("got %v, want an error with %q", err, words)
 	}
 	if e.Kind != kind {

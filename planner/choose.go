@@ -1,5 +1,7 @@
 package planner
 
+import "slices"
+
 // Choose returns the plan for moving facts.Source to facts.Target as wished. An error is an *Error: of kind Usage when the wish
 // contradicts itself, with all complaints at once; Refused when the method or an option that was asked for cannot be used on these
 // tables; Failed when no method could move the rows.
@@ -40,57 +42,66 @@ func ways() []way {
 type candidate struct {
 	way
 	reason string // why it is refused
+	err    *Error // the same for a user who asked for it by name
+	option bool   // it is an option that stands in its way
 	layout *layout
 	cost   cost
 }
 
 func (s *situation) choose() (*Plan, *Error) {
-	all := make([]candidate, 0, len(Methods())) // merge is the last of them
-	best := -1
-	var named *Error
-	for i, w := range ways() {
-		c, err := s.consider(w)
-		all = append(all, c)
-		if w.method == s.wish.Method && err != nil {
-			named = err
-		}
-		switch {
-		case c.reason != "":
-		case s.wish.Method == w.method:
-			best = i
-		case s.wish.Method != Auto || w.method == CreateAs:
-		case best < 0 || c.cost.seconds < all[best].cost.seconds:
-			best = i
-		}
+	var all []candidate
+	for _, w := range ways() {
+		all = append(all, s.consider(w))
 	}
-	if named != nil {
-		return nil, named
-	}
-	if best < 0 {
-		return nil, s.noMethod(all)
-	}
-	if merge := len(all) - 1; s.wish.Method == Auto && all[best].method == Insert && all[merge].reason == "" {
-		// Whatever it costs: INSERT batches end with an error where the source has a key twice.
-		best = merge
+	best, err := s.pick(all)
+	if err != nil {
+		return nil, err
 	}
 	p := s.plan(all[best])
 	p.Others = s.others(all, best)
 	return p, nil
 }
 
-// consider looks at one method. The error is for a user who asked for just this one.
-func (s *situation) consider(w way) (candidate, *Error) {
+func (s *situation) consider(w way) candidate {
 	c := candidate{way: w, reason: w.refuse(s)}
 	if c.reason != "" {
-		return c, s.refusedMethod(w.method, c.reason)
+		c.err = s.refusedMethod(w.method, c.reason)
+		return c
 	}
-	l, err := s.arrange(w)
-	if err != nil {
-		c.reason = lowerFirst(err.Message)
-		return c, err
+	if c.layout, c.err = s.arrange(w); c.err != nil {
+		c.reason, c.option = lowerFirst(c.err.Message), true
+		return c
 	}
-	c.layout, c.cost = l, w.cost(s, l)
-	return c, nil
+	c.cost = w.cost(s, c.layout)
+	return c
+}
+
+// pick returns the index of the method that was asked for, or of the one that takes the least time.
+func (s *situation) pick(all []candidate) (int, *Error) {
+	if s.wish.Method != Auto {
+		i := slices.IndexFunc(all, func(c candidate) bool { return c.method == s.wish.Method })
+		return i, all[i].err
+	}
+	best := -1
+	for i, c := range all {
+		switch {
+		case c.reason != "" || c.method == CreateAs:
+		case best >= 0 && c.method == Merge && all[best].method == Insert:
+			// Whatever it costs: INSERT batches end with an error where the source has a key twice.
+			best = i
+		case best < 0 || c.cost.seconds < all[best].cost.seconds:
+			best = i
+		}
+	}
+	if best >= 0 {
+		return best, nil
+	}
+	for _, c := range all {
+		if c.option {
+			return -1, c.err
+		}
+	}
+	return -1, s.noMethod(all)
 }
 
 func (s *situation) refusedMethod(m Method, reason string) *Error {
@@ -101,7 +112,7 @@ func (s *situation) refusedMethod(m Method, reason string) *Error {
 	return refusal("method "+string(m)+" cannot copy "+s.sourceName+" to "+s.targetName, sentence(reason), hint)
 }
 
-// noMethod explains why nothing is left, with the first reason that is not about method-specific taste.
+// noMethod explains why nothing is left.
 func (s *situation) noMethod(all []candidate) *Error {
 	var detail string
 	for _, c := range all {

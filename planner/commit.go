@@ -9,23 +9,25 @@ import (
 )
 
 // commit settles how the rows of all connections come to be visible together. Where they cannot, one connection is left.
-func (s *situation) commit(w way, l *layout) *Error {
+func (s *situation) commit(w way, l *layout) {
 	switch {
 	case s.wish.Commit == CommitRange:
 		l.atomic = PerRange
-		return nil
 	case !s.created && s.fill() == Replace:
 		l.atomic = Swap
 		l.reasons = append(l.reasons, "--replace fills a new table and swaps the two")
-		return nil
 	case l.connections == 1:
 		l.atomic = OneTransaction
-		return nil
 	case w.method == Insert && s.target.RowSecurity:
 		l.notes = append(l.notes, "one connection: row-level security is switched on in its transaction")
 		l.atomic, l.connections = OneTransaction, 1
-		return nil
+	default:
+		s.commitTogether(l)
 	}
+}
+
+// commitTogether settles it for several connections.
+func (s *situation) commitTogether(l *layout) {
 	prepare, swap := s.prepareBlock(l.connections), s.shareBlock()
 	switch {
 	case prepare == "":
@@ -40,7 +42,6 @@ func (s *situation) commit(w way, l *layout) *Error {
 		}
 		l.atomic, l.connections = OneTransaction, 1
 	}
-	return nil
 }
 
 // prepareBlock says why that many connections cannot commit by PREPARE TRANSACTION.

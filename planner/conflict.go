@@ -7,7 +7,7 @@ import (
 	"github.com/pghaul/pghaul/internal/sqltext"
 )
 
-// conflictKey returns the real names of the columns by which rows are known again, or why there are none.
+// conflictKey returns the columns by which rows are known again, by the names that the user knows, or why there are none.
 func (s *situation) conflictKey() (columns []string, why string) {
 	if len(s.wish.ConflictColumns) == 0 {
 		for _, k := range s.target.Keys {
@@ -18,11 +18,10 @@ func (s *situation) conflictKey() (columns []string, why string) {
 		return nil, "target " + s.targetName + " has no primary key, and --conflict-columns names no other key"
 	}
 	for _, name := range s.wish.ConflictColumns {
-		c := column(s.target.Columns, name)
-		if c == nil {
+		if column(s.target.Columns, name) == nil {
 			return nil, "target " + s.targetName + " has no " + columnWord([]string{name}) + " that --conflict-columns names"
 		}
-		columns = append(columns, c.RealName())
+		columns = append(columns, name)
 	}
 	// What a view's or foreign table's keys are is the server's to say.
 	if s.target.Kind != View && s.target.Kind != ForeignTable && !slices.ContainsFunc(s.target.Keys, func(k Key) bool { return sameSet(k.Columns, columns) }) {
@@ -34,11 +33,23 @@ func (s *situation) conflictKey() (columns []string, why string) {
 // movedKey refuses a key with a column that gets no value from the source.
 func (s *situation) movedKey(columns []string) ([]string, string) {
 	for _, name := range columns {
-		if !slices.ContainsFunc(s.pairs, func(p Pair) bool { return p.Target.RealName() == name }) {
+		if !slices.ContainsFunc(s.pairs, func(p Pair) bool { return p.Target.Name == name }) {
 			return nil, "key " + columnWord([]string{name}) + " of the target is not copied"
 		}
 	}
 	return columns, ""
+}
+
+// realNames are what the relation that is written calls these columns.
+func (s *situation) realNames(columns []string) []string {
+	real := make([]string, len(columns))
+	for i, name := range columns {
+		real[i] = name
+		if c := column(s.target.Columns, name); c != nil {
+			real[i] = c.RealName()
+		}
+	}
+	return real
 }
 
 func sameSet(a, b []string) bool {
@@ -63,13 +74,13 @@ func (s *situation) conflictClause() string {
 		// Without a key rows can still be dropped, whichever of the target's keys they break.
 		return "ON CONFLICT DO NOTHING"
 	}
-	target := "ON CONFLICT (" + sqltext.QuoteIdents(key) + ") "
+	target := "ON CONFLICT (" + sqltext.QuoteIdents(s.realNames(key)) + ") "
 	if s.wish.OnConflict == DoNothing {
 		return target + "DO NOTHING"
 	}
 	var sets []string
 	for _, p := range s.pairs {
-		if name := p.Target.RealName(); !slices.Contains(key, name) {
+		if name := p.Target.RealName(); !slices.Contains(key, p.Target.Name) {
 			sets = append(sets, sqltext.QuoteIdent(name)+" = EXCLUDED."+sqltext.QuoteIdent(name))
 		}
 	}

@@ -28,6 +28,7 @@ type Definition struct {
 	Before       []string // statements before the rows
 	Indexes      []string // statements after the rows that may run side by side; they name the final table
 	After        []string // statements after those, in order
+	ForeignKeys  []string // statements for when all tables of the run are in place
 }
 
 // Recorded is the record of an interrupted move with CommitRange.
@@ -139,7 +140,7 @@ type Leaf struct {
 type Key struct {
 	Name    string
 	Primary bool
-	Columns []string
+	Columns []string // as Column.Name
 }
 
 // Trigger is an enabled user trigger that fires on INSERT.
@@ -161,7 +162,7 @@ type Hop struct {
 
 // OwnedSequence is a sequence that belongs to a column.
 type OwnedSequence struct {
-	Column string
+	Column string // as Column.Name
 	Schema string
 	Name   string
 }

@@ -162,9 +162,9 @@ func goldens() map[string]func() (Facts, Wish) {
 }
 
 func TestGolden(t *testing.T) {
-	for name, make := range goldens() {
+	for name, given := range goldens() {
 		t.Run(name, func(t *testing.T) {
-			p, err := Choose(make())
+			p, err := Choose(given())
 			if err != nil {
 				compare(t, name+".txt", threeParts(err))
 				return
@@ -186,7 +186,7 @@ func TestGolden(t *testing.T) {
 
 func TestGoldenActual(t *testing.T) {
 	for _, name := range []string{"insert", "merge"} {
-		p := mustChoose2(t, goldens()[name])
+		p := chosen(t, goldens()[name])
 		p.Actual = &Actual{Rows: 20000000, Bytes: 1 << 30, Seconds: 12.34, WALBytes: -1, LimitedBy: "target", Duplicates: 4}
 		if name == "insert" {
 			p.Actual.Statements = []SentStatement{{SQL: p.InsertSQL(p.Ranges[0], 3), Rows: 3, Times: 6666666}, {SQL: p.InsertSQL(p.Ranges[0], 1), Rows: 1, Times: 1}}
@@ -200,9 +200,9 @@ func TestGoldenActual(t *testing.T) {
 	}
 }
 
-func mustChoose2(t *testing.T, make func() (Facts, Wish)) *Plan {
+func chosen(t *testing.T, given func() (Facts, Wish)) *Plan {
 	t.Helper()
-	f, w := make()
+	f, w := given()
 	return mustChoose(t, f, w)
 }
 

@@ -68,6 +68,7 @@ type stepDocument struct {
 	SQL      string `json:"sql"`
 	Own      bool   `json:"committed_by_itself"`
 	Parallel bool   `json:"side_by_side"`
+	Late     bool   `json:"after_all_tables"`
 	Undo     string `json:"undo,omitempty"`
 }
 

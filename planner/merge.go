@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
@@ -54,7 +53,7 @@ func (s *situation) merge(p *Plan) *MergePlan {
 	m := &MergePlan{
 		Staging: staging,
 		Create:  "CREATE TEMPORARY TABLE " + staging + " ON COMMIT DROP AS SELECT " + columns + " FROM " + s.targetName + " WITH NO DATA",
-		Count:   countShared(key),
+		Count:   countShared(s.realNames(key)),
 	}
 	frozen := *p
 	frozen.Frozen = true
@@ -80,7 +79,7 @@ func (s *situation) deduplicated(columns string, key []string) string {
 	if s.wish.OnConflict == DoNothing {
 		return columns + " FROM " + staging
 	}
-	by := sqltext.QuoteIdents(key)
+	by := sqltext.QuoteIdents(s.realNames(key))
 	if nulls := s.nullable(key); len(nulls) > 0 {
 		// DISTINCT holds NULLs to be equal and a unique key does not: such rows are told apart by their place.
 		by += ", CASE WHEN " + strings.Join(nulls, " OR ") + " THEN ctid END"
@@ -91,8 +90,8 @@ func (s *situation) deduplicated(columns string, key []string) string {
 func (s *situation) nullable(key []string) []string {
 	var tests []string
 	for _, name := range key {
-		if slices.ContainsFunc(s.pairs, func(p Pair) bool { return p.Target.RealName() == name && !p.Target.NotNull }) {
-			tests = append(tests, sqltext.QuoteIdent(name)+" IS NULL")
+		if c := column(s.target.Columns, name); c != nil && !c.NotNull {
+			tests = append(tests, sqltext.QuoteIdent(c.RealName())+" IS NULL")
 		}
 	}
 	return tests

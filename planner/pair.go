@@ -128,8 +128,9 @@ func (s *situation) createdPairs() []Pair {
 		if from.Generated || !s.wanted(from.Name) {
 			continue
 		}
+		// The definition is that of the real table, whose names it has.
 		to := from
-		to.Remote, to.CanRead, to.CanWrite = "", true, true
+		to.CanRead, to.CanWrite = true, true
 		if !s.facts.SameDatabase {
 			to.Type = elsewhere(from.Type)
 		}

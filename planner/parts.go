@@ -97,12 +97,21 @@ func (s *situation) leafBlock() string {
 			continue
 		}
 		for _, p := range s.pairs {
-			if c := column(leaf.Columns, p.Source.RealName()); c == nil || !c.CanRead {
+			if c := realColumn(leaf.Columns, p.Source.RealName()); c == nil || !c.CanRead {
 				return "partition " + relationName(&leaf.Relation) + " may not be read by itself"
 			}
 		}
 	}
 	return ""
+}
+
+func realColumn(columns []Column, name string) *Column {
+	for i := range columns {
+		if columns[i].RealName() == name {
+			return &columns[i]
+		}
+	}
+	return nil
 }
 
 // twin is the target's leaf that takes exactly the rows of the source's leaf, or nil when they must go through the root.
@@ -166,8 +175,12 @@ func (s *situation) direct(leaf *Leaf) bool {
 			return false
 		}
 	}
+	// A foreign table need not show all columns of the root.
+	if len(s.target.Path) > 0 && len(r.Columns) > len(s.pairs) {
+		return false
+	}
 	for _, p := range s.pairs {
-		c := column(r.Columns, p.Target.RealName())
+		c := realColumn(r.Columns, p.Target.RealName())
 		if c == nil || c.Type.OID != p.Target.Type.OID || c.Type.Mod != p.Target.Type.Mod {
 			return false
 		}
@@ -177,7 +190,7 @@ func (s *situation) direct(leaf *Leaf) bool {
 
 func leafInsert(r *Relation, pairs []Pair) bool {
 	for _, p := range pairs {
-		c := column(r.Columns, p.Target.RealName())
+		c := realColumn(r.Columns, p.Target.RealName())
 		if c == nil || !c.CanWrite && !r.CanInsert {
 			return false
 		}

@@ -101,6 +101,8 @@ type Step struct {
 	Own bool
 	// Parallel: it may run at the same time as its neighbours that are Parallel too, on other connections (index builds).
 	Parallel bool
+	// Late: it runs by itself when all tables of the run hold their rows, since it speaks of another table (foreign keys).
+	Late bool
 	// Undo is the statement that takes an Own step back when the move fails. Empty when there is nothing to take back.
 	Undo string
 }

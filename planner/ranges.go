@@ -43,7 +43,7 @@ func cutPart(ranges []Range, index int, p *Part, size int64) []Range {
 		return append(ranges, Range{Part: index, Bytes: p.Bytes})
 	}
 	perPage := max(float64(p.Bytes)/float64(p.Pages), 1)
-	pages := max(int64(float64(size)/perPage), 1, (p.Pages+mostRanges-1)/mostRanges)
+	pages := max(int64(float64(size)/perPage+0.5), 1, (p.Pages+mostRanges-1)/mostRanges)
 	for from := int64(0); from < p.Pages; from += pages {
 		r := Range{Part: index, FromPage: from, ToPage: from + pages}
 		held := pages

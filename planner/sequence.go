@@ -24,17 +24,8 @@ func (s *situation) sequences(p *Plan) []SequenceCopy {
 
 func (s *situation) pairOf(sourceColumn string) *Pair {
 	for i := range s.pairs {
-		if s.pairs[i].Source.RealName() == sourceColumn {
+		if s.pairs[i].Source.Name == sourceColumn {
 			return &s.pairs[i]
-		}
-	}
-	return nil
-}
-
-func realColumn(columns []Column, name string) *Column {
-	for i := range columns {
-		if columns[i].RealName() == name {
-			return &columns[i]
 		}
 	}
 	return nil
@@ -47,7 +38,7 @@ func (s *situation) setSequence(from OwnedSequence, pair *Pair) string {
 		return "SELECT pg_catalog.setval(" + serialOf(s.targetName, pair.Target.RealName()) + "::pg_catalog.regclass, $1::pg_catalog.int8, $2::pg_catalog.bool)"
 	}
 	for _, to := range s.target.Sequences {
-		if to.Column != pair.Target.RealName() || s.facts.SameDatabase && to.Schema == from.Schema && to.Name == from.Name {
+		if to.Column != pair.Target.Name || s.facts.SameDatabase && to.Schema == from.Schema && to.Name == from.Name {
 			continue
 		}
 		name := sqltext.QuoteQualified(to.Schema, to.Name)

@@ -21,6 +21,17 @@ func (s *situation) steps(p *Plan, l *layout) {
 		s.innerSteps(p)
 	}
 	s.forget(p)
+	s.late(p)
+}
+
+// late adds what a new table has to say of others.
+func (s *situation) late(p *Plan) {
+	if s.facts.Definition == nil || p.Method == CreateAs {
+		return
+	}
+	for _, sql := range s.facts.Definition.ForeignKeys {
+		p.After = append(p.After, Step{SQL: trimQuery(sql), Own: true, Late: true})
+	}
 }
 
 // innerSteps are those of the transaction that writes the rows.

@@ -114,23 +114,26 @@ func (w swapping) takeSequences(p *Plan) {
 	for _, q := range t.Sequences {
 		name := sqltext.QuoteQualified(q.Schema, q.Name)
 		if w.identity(q) {
-			p.after("SELECT pg_catalog.setval(" + serialOf(w.hidden, q.Column) + "::pg_catalog.regclass, last_value, is_called) FROM " + name)
+			p.after("SELECT pg_catalog.setval(" + serialOf(w.hidden, w.feeds(q)) + "::pg_catalog.regclass, last_value, is_called) FROM " + name)
 			continue
 		}
-		p.after("ALTER SEQUENCE " + name + " OWNED BY " + w.hidden + "." + sqltext.QuoteIdent(q.Column))
+		p.after("ALTER SEQUENCE " + name + " OWNED BY " + w.hidden + "." + sqltext.QuoteIdent(w.feeds(q)))
 	}
 }
 
 func (w swapping) identity(q OwnedSequence) bool {
-	c := realColumn(w.s.target.Columns, q.Column)
+	c := column(w.s.target.Columns, q.Column)
 	return c != nil && c.Identity != 0
 }
+
+// feeds is the real name of the column that the sequence feeds.
+func (w swapping) feeds(q OwnedSequence) string { return w.s.realNames([]string{q.Column})[0] }
 
 // nameSequences gives the identity columns' sequences the old ones' names. Which name LIKE chose is not known before.
 func (w swapping) nameSequences(p *Plan) {
 	for _, q := range w.s.target.Sequences {
 		if w.identity(q) {
-			p.after(do("BEGIN EXECUTE 'ALTER SEQUENCE ' || " + serialOf(w.s.targetName, q.Column) + " || ' RENAME TO ' || pg_catalog.quote_ident(" +
+			p.after(do("BEGIN EXECUTE 'ALTER SEQUENCE ' || " + serialOf(w.s.targetName, w.feeds(q)) + " || ' RENAME TO ' || pg_catalog.quote_ident(" +
 				sqltext.QuoteLiteral(q.Name) + "); END"))
 		}
 	}

@@ -119,6 +119,8 @@ func (w *writer) steps(label string, steps []Step) {
 	for _, s := range steps {
 		how := ""
 		switch {
+		case s.Late:
+			how = " (when all tables are in place)"
 		case s.Parallel:
 			how = " (side by side)"
 		case s.Own:

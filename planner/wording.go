@@ -98,11 +98,3 @@ func relationName(r *Relation) string {
 	}
 	return sqltext.QuoteQualified(r.Schema, r.Name)
 }
-
-// shownName is the name by which the user knows it: that of the foreign table when one was followed.
-func shownName(r *Relation) string {
-	if len(r.Path) > 0 {
-		return sqltext.QuoteQualified(r.Path[0].Schema, r.Path[0].Name)
-	}
-	return relationName(r)
-}

@@ -59,7 +59,7 @@ func definition(ctx context.Context, dumpPath string, config *pgx.ConnConfig, se
 	}
 	d := &planner.Definition{From: "pg_dump " + dump.version, Schema: schema, Name: name}
 	sortDump(d, tables, before, after)
-	for _, statements := range [][]string{d.Before, d.Indexes, d.After} {
+	for _, statements := range [][]string{d.Before, d.Indexes, d.After, d.ForeignKeys} {
 		for i := range statements {
 			statements[i] = renamed.apply(statements[i])
 		}

@@ -16,7 +16,7 @@ func sortDump(d *planner.Definition, tables []dumpedTable, before, after string)
 		}
 		d.Before = append(d.Before, s.sql)
 	}
-	made := map[string]bool{}
+	made, foreign := map[string]bool{}, map[string]bool{}
 	var constraints, rest []string
 	for _, s := range splitDump(after) {
 		switch {
@@ -30,6 +30,11 @@ func sortDump(d *planner.Definition, tables []dumpedTable, before, after string)
 			if constraint != "" {
 				constraints = append(constraints, constraint)
 			}
+		case s.kind == "FK CONSTRAINT":
+			foreign[constraintName(s.sql)] = true
+			d.ForeignKeys = append(d.ForeignKeys, s.sql)
+		case s.kind == "COMMENT" && foreign[commentedConstraint(s.sql)]:
+			d.ForeignKeys = append(d.ForeignKeys, s.sql)
 		case s.kind == "INDEX ATTACH" && tables[0].partition && !made[parentIndex(s.sql)]:
 		default:
 			rest = append(rest, s.sql)
@@ -55,6 +60,12 @@ func parentIndex(sql string) string {
 func constraintName(sql string) string {
 	_, rest, _ := cutName(sql, "ALTER TABLE ONLY ")
 	key, _, _ := cutName(rest, "ADD CONSTRAINT ")
+	return key.name
+}
+
+// commentedConstraint is the name of the constraint that a COMMENT is on.
+func commentedConstraint(sql string) string {
+	key, _, _ := cutName(sql, "COMMENT ON CONSTRAINT ")
 	return key.name
 }
 

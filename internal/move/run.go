@@ -121,14 +121,31 @@ func (r *run) moveAll(ctx context.Context) error {
 			t.report.Err = r.moveOne(ctx, t)
 		}()
 	}
-	var first error
 	for _, t := range r.tables {
 		<-finished[t]
+	}
+	var first error
+	for _, t := range r.tables {
+		if t.report.Err == nil {
+			t.report.Err = r.explain(t, r.finishLate(ctx, t))
+		}
 		if first == nil {
 			first = t.report.Err
 		}
 	}
 	return first
+}
+
+// finishLate runs the steps of a table that speak of other tables. A run that goes on where another was interrupted may find them done.
+func (r *run) finishLate(ctx context.Context, t *table) error {
+	for _, step := range t.late {
+		err := runOwn(ctx, t, []planner.Step{step}, 1, &undoLog{})
+		if err != nil && (t.facts.Recorded == nil || !hasState(err, stateDuplicateObject)) {
+			t.report.Kept = t.kept()
+			return err
+		}
+	}
+	return nil
 }
 
 // moveOne moves one table once enough connections are free.
@@ -174,6 +191,7 @@ func (r *run) byProtocol(ctx context.Context, t *table, undo *undoLog) error {
 // afterwards is what follows when the rows are visible.
 func (r *run) afterwards(ctx context.Context, t *table, steps []planner.Step, undo *undoLog) error {
 	t.stage.set(stageIndexes)
+	steps, t.late = splitLate(steps)
 	err := runOwn(ctx, t, steps, int(r.slotCount), undo)
 	if err == nil && len(t.plan.Sequences) > 0 {
 		err = r.setSequences(ctx, t)

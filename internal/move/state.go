@@ -10,6 +10,7 @@ import (
 const (
 	stateQueryCanceled   = "57014"
 	stateUndefinedTable  = "42P01"
+	stateDuplicateObject = "42710"
 	stateUndefinedObject = "42704"
 	stateAdminShutdown   = "57P01"
 	stateCrashShutdown   = "57P02"

@@ -11,6 +11,18 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
+// splitLate parts a plan's After steps from those that wait for the other tables of the run.
+func splitLate(steps []planner.Step) (now, late []planner.Step) {
+	for _, s := range steps {
+		if s.Late {
+			late = append(late, s)
+		} else {
+			now = append(now, s)
+		}
+	}
+	return now, late
+}
+
 // splitSteps cuts a plan's After steps into those to run by themselves before the rows become visible, those of the transaction that
 // makes them visible, and those to run by themselves afterwards.
 func splitSteps(steps []planner.Step) (before, inside, after []planner.Step) {

@@ -40,6 +40,7 @@ type table struct {
 	rows       atomic.Int64 // that the target took
 	ranges     atomic.Int64 // that are complete
 	duplicates int64
+	late       []planner.Step // to be run when all tables are in place
 
 	lock   sync.Mutex
 	sent   []planner.SentStatement

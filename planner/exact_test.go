@@ -1,0 +1,120 @@
+package planner
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestInexact(t *testing.T) {
+	user := func(oid uint32, name string) Type {
+		b := base(oid, name, "public."+name)
+		b.Schema = "public"
+		return b
+	}
+	hstore := func(oid uint32, version string) Type {
+		b := user(oid, "hstore")
+		b.Extension, b.ExtensionVersion, b.Send = "hstore", version, "ext"+version+".hstore_send"
+		return b
+	}
+	enum := func(oid uint32, labels ...string) Type {
+		return Type{OID: oid, Name: "mood", SQL: "public.mood", Class: Enum, Send: "pg_catalog.enum_send", Receive: "pg_catalog.enum_recv", Labels: labels}
+	}
+	domain := func(oid uint32, on Type) Type {
+		return Type{OID: oid, Name: "d", SQL: "public.d", Class: Domain, Base: &on}
+	}
+	row := func(fields ...Type) Type {
+		c := Type{OID: 50000, Name: "c", SQL: "public.c", Class: Composite}
+		for _, f := range fields {
+			c.Fields = append(c.Fields, Field{Name: "f", Type: f})
+		}
+		return c
+	}
+	span := func(oid uint32, class TypeClass, of *Type) Type {
+		return Type{OID: oid, Name: "r", SQL: "public.r", Class: class, Sub: of}
+	}
+	varchar := func(mod int32) Type { b := base(1043, "varchar", "character varying"); b.Mod = mod; return b }
+	silent := func(b Type) Type { b.Send = ""; return b }
+	regclass := base(2205, "regclass", "regclass")
+	for name, c := range map[string]struct {
+		from, to Type
+		within   bool
+		why      string
+	}{
+		"same":                    {from: int4Type, to: int4Type},
+		"other built-in":          {from: int4Type, to: int8Type, why: "another type in the target: bigint"},
+		"other length":            {from: varchar(14), to: varchar(9)},
+		"text to varchar":         {from: textType, to: varchar(9), why: "another type"},
+		"no send":                 {from: silent(int4Type), to: int4Type, why: "without a binary form"},
+		"xml":                     {from: xmlType, to: xmlType, within: true, why: "is xml"},
+		"money":                   {from: base(790, "money", "money"), to: base(790, "money", "money")},
+		"regclass":                {from: regclass, to: regclass, why: "object identifier of its own database"},
+		"regclass within":         {from: regclass, to: regclass, within: true},
+		"oid":                     {from: base(26, "oid", "oid"), to: base(26, "oid", "oid")},
+		"user type":               {from: user(70001, "t"), to: user(70001, "t"), why: "type of its own database"},
+		"user type within":        {from: user(70001, "t"), to: user(70001, "t"), within: true},
+		"user types within":       {from: user(70001, "t"), to: user(70002, "t"), within: true, why: "type of its own database"},
+		"extension":               {from: hstore(70001, "1.8"), to: hstore(80001, "1.8")},
+		"extension version":       {from: hstore(70001, "1.8"), to: hstore(80001, "1.7"), why: "1.8, 1.7"},
+		"extension elsewhere":     {from: hstore(70001, "1.8"), to: elsewhere(hstore(70001, "1.8")), why: "unknown"},
+		"user and built-in":       {from: user(70001, "int4"), to: int4Type, why: "another type"},
+		"enum":                    {from: enum(1, "a", "b"), to: enum(2, "b", "c", "a")},
+		"enum label":              {from: enum(1, "a", "b"), to: enum(2, "a"), why: "label 'b'"},
+		"enum elsewhere":          {from: enum(70000, "a"), to: elsewhere(enum(70000, "a")), why: "label 'a'"},
+		"domain":                  {from: domain(70000, int4Type), to: int4Type},
+		"domain of domain":        {from: domain(70000, domain(70001, int4Type)), to: domain(80000, int4Type)},
+		"array":                   {from: arrayOf(1007, int4Type), to: arrayOf(1007, int4Type)},
+		"array of enum":           {from: arrayOf(70001, enum(70000, "a")), to: arrayOf(80001, enum(80000, "a")), why: "array of a type with another OID"},
+		"array of equal enum":     {from: arrayOf(70001, enum(70000, "a")), to: arrayOf(80001, enum(70000, "a"))},
+		"array of enum elsewhere": {from: arrayOf(70001, enum(70000)), to: elsewhere(arrayOf(70001, enum(70000))), why: "array"},
+		"array of xml":            {from: arrayOf(143, xmlType), to: arrayOf(143, xmlType), why: "each element of which is xml"},
+		"array and element":       {from: arrayOf(1007, int4Type), to: int4Type, why: "another type"},
+		"array of domain":         {from: arrayOf(70002, domain(70001, int4Type)), to: arrayOf(80002, domain(80001, int4Type)), why: "another OID"},
+		"broken array":            {from: Type{Class: Array}, to: Type{Class: Array}, why: "unknown type"},
+		"composite":               {from: row(int4Type, textType), to: row(int4Type, textType)},
+		"composite length":        {from: row(int4Type, textType), to: row(int4Type), why: "with 2 fields, and 1 in the target"},
+		"composite field":         {from: row(int4Type), to: row(int8Type), why: "field f has another type"},
+		"composite OID":           {from: row(enum(70000, "a")), to: row(enum(80000, "a")), why: "field f has a type with another OID"},
+		"range":                   {from: span(70000, RangeType, &int4Type), to: span(80000, RangeType, &int4Type)},
+		"range bounds":            {from: span(70000, RangeType, &int4Type), to: span(80000, RangeType, &int8Type), why: "another type"},
+		"multirange":              {from: span(70000, Multirange, &int4Type), to: span(80000, Multirange, &int4Type)},
+		"range of unknown":        {from: span(70000, RangeType, nil), to: span(80000, RangeType, nil), why: "unknown bounds"},
+		"range and multirange":    {from: span(70000, RangeType, &int4Type), to: span(80000, Multirange, &int4Type), why: "another type"},
+		"pseudo":                  {from: Type{Class: Pseudo}, to: Type{Class: Pseudo}, why: "pseudo-type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			why := inexact(&c.from, &c.to, c.within)
+			if c.why == "" && why != "" || !strings.Contains(why, c.why) {
+				t.Errorf("got %q, want %q", why, c.why)
+			}
+		})
+	}
+}
+
+func TestFormat(t *testing.T) {
+	f := between(orders(1, "orders"), orders(2, "orders"))
+	if p := mustChoose(t, f, Wish{Format: Text}); p.Format != Text || p.ReadSQL(p.Ranges[0]) != "COPY public.orders (id, day, n, note) TO STDOUT" {
+		t.Errorf("asked for text: %s %s", p.Format, p.ReadSQL(p.Ranges[0]))
+	}
+	f.Target.Columns[2].Type = textType
+	p := mustChoose(t, f, Wish{})
+	if p.Format != Text || p.Columns[2].Exact || !p.Columns[0].Exact || !strings.Contains(p.Columns[2].Why, "text") {
+		t.Errorf("other type: %s %+v", p.Format, p.Columns[2])
+	}
+	mustFail(t, f, Wish{Format: Binary}, Refused, "--format binary", "Column n has another type in the target: text")
+	mustFail(t, within(f.Source, f.Target), Wish{Method: InsertSelect}, Refused, "would cast column n")
+}
+
+func TestCreatedTableInAnotherDatabase(t *testing.T) {
+	source := orders(1, "orders")
+	source.Columns = append(source.Columns, col("m", Type{OID: 70000, Name: "mood", SQL: "public.mood", Class: Enum, Labels: []string{"a"}}))
+	f := between(source, missing("public", "orders"))
+	f.Definition = dumped()
+	if p := mustChoose(t, f, Wish{Create: true}); p.Format != Text {
+		t.Error("an enum's labels are not known in a database that was not asked")
+	}
+	f = within(source, missing("public", "copy"))
+	f.Definition = dumped()
+	if p := mustChoose(t, f, Wish{Create: true}); p.Format != Binary {
+		t.Errorf("the same type is exact: %q", p.Reasons)
+	}
+}
