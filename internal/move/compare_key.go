@@ -83,7 +83,7 @@ func keyed(source, target *side, sameEncoding bool) *buckets {
 func indexesOf(columns []planner.Column, names []string) []int {
 	var found []int
 	for _, n := range names {
-		i := slices.IndexFunc(columns, func(c planner.Column) bool { return c.RealName() == n || c.Name == n })
+		i := slices.IndexFunc(columns, func(c planner.Column) bool { return c.Name == n })
 		if i < 0 {
 			return nil
 		}

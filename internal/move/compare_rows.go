@@ -59,13 +59,11 @@ func (c *comparison) nameRows(ctx context.Context, numbers []int) error {
 		return err
 	}
 	var told []*rowDifference
-	for i, n := range numbers {
+	for _, n := range numbers {
 		rows := found[n]
 		slices.SortFunc(rows, func(a, b *rowDifference) int { return compareNames(a.name, b.name) })
-		rows = rows[:min(namedKeys, len(rows))]
-		found[n] = rows
-		told = append(told, rows...)
-		_ = i
+		found[n] = rows[:min(namedKeys, len(rows))]
+		told = append(told, found[n]...)
 	}
 	if err := c.nameColumns(ctx, told); err != nil {
 		return err

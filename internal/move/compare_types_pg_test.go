@@ -14,8 +14,8 @@ CREATE TYPE pair AS (a int, b text);
 CREATE DOMAIN posint AS int CHECK (VALUE > 0);
 CREATE DOMAIN code AS char(4);`
 
-// typeCases are pairs of values; the empty target means that the target holds the same as the source.
-var typeCases = []struct {
+// comparedTypes are pairs of values; the empty target means that the target holds the same as the source.
+var comparedTypes = []struct {
 	name, typ, source, target string
 	targetType                string
 	differs                   bool
@@ -96,7 +96,7 @@ func createTypeCases(t *testing.T, sourceURI, targetURI string) {
 	if targetURI != sourceURI {
 		targets = append(targets, typeSchema)
 	}
-	for i, c := range typeCases {
+	for i, c := range comparedTypes {
 		target, targetType := c.target, c.targetType
 		if target == "" {
 			target = c.source
@@ -116,7 +116,7 @@ func createTypeCases(t *testing.T, sourceURI, targetURI string) {
 // checkTypeCases compares all of them.
 func checkTypeCases(t *testing.T, sourceURI, targetURI string) {
 	t.Helper()
-	for i, c := range typeCases {
+	for i, c := range comparedTypes {
 		t.Run(c.name, func(t *testing.T) {
 			from, to := comparedSide(t, sourceURI, fmt.Sprintf("s%d", i), 1), comparedSide(t, targetURI, fmt.Sprintf("t%d", i), 1)
 			from.columns, to.columns = pairByName(t, from.columns, to.columns)

@@ -54,7 +54,8 @@ ALTER TABLE public.rich ENABLE ROW LEVEL SECURITY;
 CREATE POLICY rich_policy ON public.rich USING (t = 'x;y');
 COMMENT ON TABLE public.rich IS E'one;\n\\connect x\n--\n-- Name: evil; Type: INDEX; Schema: public; Owner: -\n--\nDROP TABLE public.parent;';
 COMMENT ON CONSTRAINT rich_pk ON public.rich IS '$$;';
-COMMENT ON INDEX public.rich_ident IS 'i';`
+COMMENT ON INDEX public.rich_ident IS 'i';
+COMMENT ON CONSTRAINT rich_p_fkey ON public.rich IS 'f';`
 
 const partitionedTable = `
 CREATE TABLE public.parts (id int, at date, t text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
@@ -145,7 +146,7 @@ func TestDefinitionMakesTheSame(t *testing.T) {
 			if !strings.HasPrefix(d.From, "pg_dump 1") || d.Schema != c.to.schema || d.Name != c.to.name || len(d.Indexes) != c.indexes {
 				t.Errorf("%d indexes in %+v", len(d.Indexes), d)
 			}
-			clustertest.Exec(t, target, slices.Concat([]string{"SET search_path = ''"}, d.Before, d.Indexes, d.After)...)
+			clustertest.Exec(t, target, slices.Concat([]string{"SET search_path = ''"}, d.Before, d.Indexes, d.After, d.ForeignKeys)...)
 			want := dumpOf(t, source, c.from)
 			if c.from != c.to {
 				_, renamed, err := dumpedTables(t.Context(), configOf(t, source), c.from, c.to)
