@@ -14,7 +14,7 @@ const OldestVersion = 140000
 
 const serverSQL = `
 SELECT pg_catalog.current_setting('server_version_num')::int,
-       pg_catalog.current_setting('server_version'),
+       pg_catalog.split_part(current_setting('server_version'), ' ', 1),
        pg_catalog.current_database(),
        d.oid,
        pg_catalog.current_setting('server_encoding'),
@@ -47,7 +47,7 @@ SELECT pg_catalog.current_setting('server_version_num')::int,
 
 // versionSQL works on servers of any age, which the rest need not.
 const versionSQL = `
-SELECT pg_catalog.current_setting('server_version_num')::int, pg_catalog.current_setting('server_version')`
+SELECT pg_catalog.current_setting('server_version_num')::int, pg_catalog.split_part(current_setting('server_version'), ' ', 1)`
 
 // Server tells what c's server is. A server older than OldestVersion is a *planner.Error. SystemID stays empty where
 // pg_control_system() may not be called.
