@@ -52,7 +52,12 @@ func List(ctx context.Context, c *pgx.Conn, patterns []string) ([]Name, error) {
 		})
 	}
 	questions = append(questions, question{sql: quiet, row: ignore})
-	if err := ask(ctx, c, questions...); err != nil {
+	err := ask(ctx, c, questions...)
+	if sqlState(err) == "2201B" { // invalid_regular_expression
+		return nil, &planner.Error{Kind: planner.Usage, Message: "could not read the pattern", Cause: err,
+			Hint: "Put double quotes around a name with signs of regular expressions."}
+	}
+	if err != nil {
 		return nil, failed("list the tables that match "+strings.Join(patterns, ", "), err)
 	}
 	for i, n := range matches {
