@@ -88,7 +88,7 @@ func (s *situation) mostConnections(l *layout, connections int) int {
 	if r := s.recorded(); r != nil {
 		return min(len(r.Ranges), connections)
 	}
-	return min(len(cut(l.parts, rangeSize(s.bytes, connections, s.wish.RangeBytes))), connections)
+	return min(countRanges(l.parts, rangeSize(s.bytes, connections, s.wish.RangeBytes)), connections)
 }
 
 // divide cuts the parts. One connection reads each part whole, unless ranges are wanted for their own sake.

@@ -42,14 +42,14 @@ func (s *situation) movedKey(columns []string) ([]string, string) {
 
 // realNames are what the relation that is written calls these columns.
 func (s *situation) realNames(columns []string) []string {
-	real := make([]string, len(columns))
+	names := make([]string, len(columns))
 	for i, name := range columns {
-		real[i] = name
+		names[i] = name
 		if c := column(s.target.Columns, name); c != nil {
-			real[i] = c.RealName()
+			names[i] = c.RealName()
 		}
 	}
-	return real
+	return names
 }
 
 func sameSet(a, b []string) bool {

@@ -84,6 +84,9 @@ func inexactBase(from, to *Type, sameDatabase bool) string {
 	case from.BuiltIn() && from.Name == "xml":
 		// xml_recv looks for an encoding declaration that xml_send has rewritten (xml.c); text has no such step.
 		return "is xml, whose binary form depends on the client's encoding"
+	case from.BuiltIn() && (from.Name == "int2vector" || from.Name == "oidvector"):
+		// An empty one is sent as an array without dimensions, which its receive function refuses (int.c, oid.c).
+		return "is an " + from.Name + ", which may be empty and then has no binary form"
 	case from.BuiltIn() && objectAlias(from.Name) && !sameDatabase:
 		return "is a " + from.Name + ", whose binary form is an object identifier of its own database"
 	case from.BuiltIn():

@@ -39,11 +39,11 @@ func cut(parts []Part, size int64) []Range {
 }
 
 func cutPart(ranges []Range, index int, p *Part, size int64) []Range {
-	if size <= 0 || p.Pages <= 1 || p.Bytes <= size {
+	pages := pagesEach(p, size)
+	if pages == 0 {
 		return append(ranges, Range{Part: index, Bytes: p.Bytes})
 	}
-	perPage := max(float64(p.Bytes)/float64(p.Pages), 1)
-	pages := max(int64(float64(size)/perPage+0.5), 1, (p.Pages+mostRanges-1)/mostRanges)
+	perPage := float64(p.Bytes) / float64(p.Pages)
 	for from := int64(0); from < p.Pages; from += pages {
 		r := Range{Part: index, FromPage: from, ToPage: from + pages}
 		held := pages
@@ -54,6 +54,32 @@ func cutPart(ranges []Range, index int, p *Part, size int64) []Range {
 		ranges = append(ranges, r)
 	}
 	return ranges
+}
+
+// pagesEach is how many pages of a part go into one range, 0 when all of them do.
+func pagesEach(p *Part, size int64) int64 {
+	if size <= 0 || p.Pages <= 1 || p.Bytes <= size {
+		return 0
+	}
+	perPage := float64(p.Bytes) / float64(p.Pages)
+	pages := max(int64(float64(size)/perPage+0.5), 1, (p.Pages+mostRanges-1)/mostRanges)
+	if pages >= p.Pages {
+		return 0
+	}
+	return pages
+}
+
+// countRanges is the length of what cut would return.
+func countRanges(parts []Part, size int64) int {
+	n := 0
+	for i := range parts {
+		if pages := pagesEach(&parts[i], size); pages > 0 {
+			n += int((parts[i].Pages + pages - 1) / pages)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 // wellFormed reports whether recorded ranges speak of these parts.

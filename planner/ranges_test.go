@@ -34,7 +34,11 @@ func TestRangesCoverEveryPageOnce(t *testing.T) {
 		for i := range parts {
 			parts[i] = Part{Pages: random.Int64N(1 << random.IntN(34)), Bytes: random.Int64N(1 << (1 + random.IntN(50)))}
 		}
-		ranges := cut(parts, random.Int64N(1<<(1+random.IntN(40))))
+		size := random.Int64N(1 << (1 + random.IntN(40)))
+		ranges := cut(parts, size)
+		if n := countRanges(parts, size); n != len(ranges) {
+			t.Fatalf("%d counted, %d cut", n, len(ranges))
+		}
 		next := make([]int64, len(parts))
 		ended := make([]bool, len(parts))
 		for i, r := range ranges {

@@ -35,6 +35,9 @@ func startsWithName(phrase string) bool {
 }
 
 func lowerFirst(s string) string {
+	if s == "" {
+		return ""
+	}
 	r, n := utf8.DecodeRuneInString(s)
 	// An abbreviation such as COPY keeps its capitals.
 	if next, _ := utf8.DecodeRuneInString(s[n:]); unicode.IsUpper(next) {
