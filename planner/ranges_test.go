@@ -29,7 +29,7 @@ func TestRangeSize(t *testing.T) {
 // TestRangesCoverEveryPageOnce holds whatever the sizes are.
 func TestRangesCoverEveryPageOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 100 {
+	for range 40 {
 		parts := make([]Part, 1+random.IntN(4))
 		for i := range parts {
 			parts[i] = Part{Pages: random.Int64N(1 << random.IntN(34)), Bytes: random.Int64N(1 << (1 + random.IntN(50)))}
