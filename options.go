@@ -15,8 +15,8 @@ type CopyOptions struct {
 	// table found goes to the same schema and name in the target. A pattern that matches nothing is an error. Defaults to none.
 	Patterns []string
 
-	// Query is a SELECT, VALUES or TABLE statement on the source whose rows are copied into the table Into. The search_path is
-	// empty: it must name its tables, and functions of one's own, with their schemas. It excludes tables and patterns.
+	// Query is a SELECT, VALUES or TABLE statement on the source whose rows are copied into the table Into. Names
+	// without a schema are looked up along the role's own search_path. It excludes tables and patterns.
 	// Defaults to none.
 	Query string
 
@@ -56,7 +56,7 @@ type CopyOptions struct {
 	Freeze planner.Tristate
 
 	// Where is a condition in SQL over the source's columns; only rows for which it is true are copied. It is sent as it is, so
-	// it must come from someone who may run SQL on the source, and under an empty search_path as Query is. Defaults to all rows.
+	// it must come from someone who may run SQL on the source. Names are looked up as in Query. Defaults to all rows.
 	Where string
 
 	// Columns are the names of the columns to copy, exact and without quotes; the others get their defaults. Defaults to all

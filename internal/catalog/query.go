@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +17,7 @@ import (
 // or TABLE that can stand as a sub-select: nothing that writes, nothing with parameters. Rows is the server's estimate. The
 // Query of the result has its final semicolon taken off and may be put into parentheses.
 //
-// The search_path is empty, as while rows are moved: tables need their schema. Columns of a domain type appear as
+// Names in the query mean what they mean to the role: the search_path is that of its own sessions. Columns of a domain type appear as
 // the type underneath, as they do on the wire. Errors are *planner.Error.
 func ReadQuery(ctx context.Context, c *pgx.Conn, query string) (planner.Relation, error) {
 	if c.PgConn().TxStatus() != 'I' {
@@ -37,6 +38,9 @@ func describeQuery(ctx context.Context, c *pgx.Conn, query string) (planner.Rela
 	relation := planner.Relation{Kind: planner.Query, Rows: -1, CanSelect: true, SchemaFound: true}
 	relation.Query = asSubselect(query)
 	if err := ask(ctx, c); err != nil {
+		return relation, failed("read the query", err)
+	}
+	if _, err := c.Exec(ctx, OwnPath); err != nil {
 		return relation, failed("read the query", err)
 	}
 	described, err := c.PgConn().Prepare(ctx, "", query, nil)
@@ -67,11 +71,12 @@ func asSubselect(query string) string {
 }
 
 func queryError(err error) error {
-	e := failed("understand the query", err)
-	if own, ok := e.(*planner.Error); ok && sqlState(err) == "42P01" && own.Hint == "" {
+	err = failed("understand the query", err)
+	var own *planner.Error
+	if errors.As(err, &own) && sqlState(err) == "42P01" && own.Hint == "" { // undefined_table
 		own.Hint = "The search_path is empty while rows are moved: write SCHEMA.TABLE in the query."
 	}
-	return e
+	return err
 }
 
 func notOneSelect(err error) error {
@@ -133,8 +138,11 @@ func estimatedRows(ctx context.Context, c *pgx.Conn, query string) (int64, error
 			Rows float64 `json:"Plan Rows"`
 		}
 	}
-	if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) == 0 {
-		return -1, nil // an estimate only
+	if err := json.Unmarshal([]byte(text), &plans); err != nil {
+		return -1, failed("read the estimate of the query's rows", err)
+	}
+	if len(plans) == 0 {
+		return -1, nil
 	}
 	return int64(plans[0].Plan.Rows), nil
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
-// ownPath restores, for the rest of a batch, the search_path that the role and database have: reset_val is what the session
+// OwnPath restores, for the rest of a batch, the search_path that the role and database have: reset_val is what the session
 // started with, whatever was set since.
-const ownPath = `SELECT pg_catalog.set_config('search_path', s.reset_val, true) FROM pg_catalog.pg_settings s WHERE s.name = 'search_path'`
+const OwnPath = `SELECT pg_catalog.set_config('search_path', s.reset_val, true) FROM pg_catalog.pg_settings s WHERE s.name = 'search_path'`
 
 // typed is a name as it came from the user's terminal, in UTF-8. The session may speak another encoding, so the bytes are sent
 // as such and turned into the database's text there.
@@ -54,7 +54,7 @@ func ResolveNew(ctx context.Context, c *pgx.Conn, name string) (schema, relation
 	if err != nil || found {
 		return schema, relation, err
 	}
-	err = ask(ctx, c, question{sql: ownPath, row: ignore}, question{
+	err = ask(ctx, c, question{sql: OwnPath, row: ignore}, question{
 		sql: "SELECT coalesce(pg_catalog.current_schema()::text, '')",
 		row: func(r pgx.Rows) error { return r.Scan(&schema) },
 	}, question{sql: quiet, row: ignore})
@@ -80,7 +80,7 @@ func lookUp(ctx context.Context, c *pgx.Conn, name string) (schema, relation str
 	if !utf8.ValidString(relation) {
 		return "", "", false, usage("name "+name+" is not valid UTF-8", "")
 	}
-	err = ask(ctx, c, question{sql: ownPath, row: ignore}, question{
+	err = ask(ctx, c, question{sql: OwnPath, row: ignore}, question{
 		sql: resolveSQL, args: []any{[]byte(relation)},
 		row: func(r pgx.Rows) error {
 			found = true

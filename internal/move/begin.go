@@ -16,13 +16,25 @@ const beginLocking = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 // beginRead starts a transaction of the source, under the snapshot of the given ID when there is one. The settings are set again in the
 // transaction: behind a pooler the backend need not be the one that got them at connect time.
-func beginRead(encoding, snapshot string) string {
-	return beginLocking + "; " + importSnapshot(snapshot) + catalog.LocalSettings(encoding)
+func beginRead(encoding, snapshot string, names namePath) string {
+	return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + importSnapshot(snapshot) + catalog.LocalSettings(encoding) + string(names)
 }
 
 // beginBoth starts a transaction of the target that also reads the source.
-func beginBoth(encoding, snapshot string) string {
-	return "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; " + importSnapshot(snapshot) + catalog.LocalSettings(encoding)
+func beginBoth(encoding, snapshot string, names namePath) string {
+	return "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; " + importSnapshot(snapshot) + catalog.LocalSettings(encoding) + string(names)
+}
+
+// namePath is the statement that sets how names without a schema are looked up while the source is read.
+type namePath string
+
+// pathFor returns the empty search_path of all moves, unless SQL that the user wrote is part of what is sent: its names mean what they mean
+// in the role's own sessions.
+func pathFor(query, where string) namePath {
+	if query == "" && where == "" {
+		return ""
+	}
+	return "; " + catalog.OwnPath
 }
 
 // importSnapshot must come before the first statement that takes a snapshot itself.

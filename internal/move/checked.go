@@ -26,7 +26,7 @@ func (r *run) compareVisible(ctx context.Context, t *table) error {
 		snap.release(src, true)
 		return err
 	}
-	if _, err = dst.exec(ctx, beginRead(t.encoding, "")); err == nil {
+	if _, err = dst.exec(ctx, beginRead(t.encoding, "", pathFor("", r.wish.Where))); err == nil {
 		err = r.compare(ctx, t, []*session{src}, []*session{dst})
 	}
 	snap.release(src, err != nil)

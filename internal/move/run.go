@@ -96,7 +96,7 @@ func (r *run) prepare(ctx context.Context, m *Move, report *Report) error {
 		if r.snapshots[t.source] != nil {
 			continue
 		}
-		snap, err := takeSnapshot(ctx, t.source, t.encoding, m.locksOn(t.source), m.sharesSnapshot(t.source))
+		snap, err := takeSnapshot(ctx, t.source, t.encoding, pathFor(m.request.Query, r.wish.Where), m.locksOn(t.source), m.sharesSnapshot(t.source))
 		if err != nil {
 			return err
 		}

@@ -97,6 +97,7 @@ func (s *site) close() {
 type snapshot struct {
 	site     *site
 	encoding string
+	names    namePath
 	holder   *session // exported it and keeps it alive; nil once lent for good
 	id       string   // what pg_export_snapshot returned; empty when the holder is the only one to read
 	text     string   // pg_current_snapshot(), to tell later which rows it did not show
@@ -105,12 +106,12 @@ type snapshot struct {
 // takeSnapshot begins a read-only transaction, locks the given tables against being changed in shape, truncated or dropped, and takes a
 // snapshot, which is exported when several sessions will read. The locks come first: a TRUNCATE between a snapshot and its lock would
 // show an empty table.
-func takeSnapshot(ctx context.Context, s *site, encoding string, tables []string, export bool) (*snapshot, error) {
+func takeSnapshot(ctx context.Context, s *site, encoding string, names namePath, tables []string, export bool) (*snapshot, error) {
 	holder, err := s.take(ctx, encoding)
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{site: s, encoding: encoding, holder: holder}
+	snap := &snapshot{site: s, encoding: encoding, names: names, holder: holder}
 	if err := snap.begin(ctx, tables, export); err != nil {
 		s.drop(holder)
 		return nil, fmt.Errorf("take a snapshot on %s: %w", s.server.Address, err)
@@ -127,7 +128,7 @@ func (n *snapshot) begin(ctx context.Context, tables []string, export bool) erro
 			return err
 		}
 	}
-	_, err := n.holder.exec(ctx, catalog.LocalSettings(n.encoding))
+	_, err := n.holder.exec(ctx, catalog.LocalSettings(n.encoding)+string(n.names))
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (n *snapshot) reader(ctx context.Context) (*session, error) {
 	if err != nil || s.conn.TxStatus() != 'I' { // one that is in a transaction has the snapshot already
 		return s, err
 	}
-	if _, err := s.exec(ctx, beginRead(n.encoding, n.id)); err != nil {
+	if _, err := s.exec(ctx, beginRead(n.encoding, n.id, n.names)); err != nil {
 		n.site.drop(s)
 		return nil, importFailed(err, n.site.server)
 	}

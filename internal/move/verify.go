@@ -73,6 +73,7 @@ type place struct {
 	key      string // role, user and address
 	server   planner.Server
 	snapshot string
+	names    namePath
 	sessions []*session
 }
 
@@ -140,10 +141,10 @@ func (v *verification) compare(ctx context.Context, n names) (*Comparison, error
 }
 
 func checkComparable(r planner.Relation, name, role string) error {
-	switch {
-	case r.Kind == planner.Missing:
+	switch r.Kind {
+	case planner.Missing:
 		return &planner.Error{Message: fmt.Sprintf("%s table %s does not exist", role, name)}
-	case r.Kind == planner.Sequence:
+	case planner.Sequence:
 		return &planner.Error{Message: fmt.Sprintf("cannot compare %s: it is a sequence", name)}
 	}
 	return nil
@@ -187,7 +188,7 @@ func (v *verification) sessions(ctx context.Context, role string, config *pgx.Co
 			return p.sessions, nil
 		}
 	}
-	p := &place{key: key, server: server}
+	p := &place{key: key, server: server, names: pathFor("", v.request.Where)}
 	// Two sides in one database see the same moment of it.
 	for _, other := range v.places {
 		if catalog.SameDatabase(other.server, server) && !other.server.Pooled && !server.Pooled {
@@ -223,7 +224,7 @@ func (p *place) open(ctx context.Context, config *pgx.ConnConfig) error {
 		return err
 	}
 	p.sessions = append(p.sessions, s)
-	if _, err := s.exec(ctx, beginRead(encoding, p.snapshot)); err != nil {
+	if _, err := s.exec(ctx, beginRead(encoding, p.snapshot, p.names)); err != nil {
 		return startFailure(p, err)
 	}
 	if p.snapshot == "" && !p.server.Pooled {

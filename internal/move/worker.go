@@ -79,7 +79,7 @@ func (r *run) dismiss(t *table, ws []*worker, failed bool) {
 func (r *run) begin(ctx context.Context, t *table, w *worker) error {
 	sql := beginWrite(t.encoding)
 	if snap := r.snapshots[t.source]; inServer(t.plan.Method) {
-		sql = beginBoth(t.encoding, snap.id)
+		sql = beginBoth(t.encoding, snap.id, snap.names)
 	}
 	if _, err := w.dst.exec(ctx, sql); err != nil {
 		return &sideError{side: "target", err: err}
