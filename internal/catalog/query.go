@@ -128,6 +128,10 @@ func addQueryColumns(ctx context.Context, c *pgx.Conn, relation *planner.Relatio
 
 // estimatedRows asks the server's planner, which reads no row for it.
 func estimatedRows(ctx context.Context, c *pgx.Conn, query string) (int64, error) {
+	// What was asked in between has emptied the path again.
+	if _, err := c.Exec(ctx, OwnPath); err != nil {
+		return -1, failed("estimate the rows of the query", err)
+	}
 	var text string
 	err := c.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+query).Scan(&text)
 	if err != nil {
