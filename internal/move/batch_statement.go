@@ -166,12 +166,39 @@ func parameterArrays(ctx context.Context, w *worker, oids []uint32, rows int) ([
 	if !arrays {
 		return nil, nil
 	}
+	if types, known := builtInArrays(w.plan.Columns); known {
+		return types, nil
+	}
+	return lookUpArrays(ctx, w.dst, oids)
+}
+
+// boxOID is the one type of PostgreSQL's own whose arrays have another delimiter than the comma, a semicolon (pg_type.dat).
+const boxOID = 603
+
+// builtInArrays is lookUpArrays without asking, where no column has a type that somebody made.
+func builtInArrays(columns []planner.Pair) (types []arrayType, known bool) {
+	for i := range columns {
+		t := &columns[i].Target.Type
+		if !t.BuiltIn() {
+			return nil, false
+		}
+		delimiter := byte(',')
+		if t.OID == boxOID {
+			delimiter = ';'
+		}
+		types = append(types, arrayType{elem: t.OID, delimiter: delimiter})
+	}
+	return types, true
+}
+
+// lookUpArrays asks the server for the elements of array types.
+func lookUpArrays(ctx context.Context, s *session, oids []uint32) ([]arrayType, error) {
 	list := make([]string, len(oids))
 	for i, oid := range oids {
 		list[i] = strconv.FormatUint(uint64(oid), 10)
 	}
 	// Point and name have elements too, but a fixed length: they are no arrays.
-	found, err := w.dst.table(ctx, `SELECT e.oid, e.typdelim FROM pg_catalog.unnest('{`+strings.Join(list, ",")+`}'::pg_catalog.oid[])
+	found, err := s.table(ctx, `SELECT e.oid, e.typdelim FROM pg_catalog.unnest('{`+strings.Join(list, ",")+`}'::pg_catalog.oid[])
  WITH ORDINALITY AS p(oid, place) JOIN pg_catalog.pg_type AS a ON a.oid OPERATOR(pg_catalog.=) p.oid
  JOIN pg_catalog.pg_type AS e ON e.oid OPERATOR(pg_catalog.=) a.typelem AND a.typlen OPERATOR(pg_catalog.=) (-1)
  ORDER BY p.place`)

@@ -250,8 +250,8 @@ func (in *inserter) closePipe(failure error) error {
 	in.taken += rows
 	in.batches.returned += p.returned.Load()
 	switch {
-	case err == nil || err == failure:
-		return err
+	case err == nil || p.failure == nil && failure != nil:
+		return err // The sender's, who knows its side.
 	case p.failed.rows > 0:
 		err = &rowError{first: p.failed.first, last: p.failed.first + p.failed.rows - 1, err: err}
 	}

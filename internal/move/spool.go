@@ -113,6 +113,9 @@ func (s *spool) fillBinary(in *bufio.Reader) error {
 			return fmt.Errorf("%w: %w", errTornRow, err)
 		}
 		size := int32(binary.BigEndian.Uint32(number[:]))
+		if size < -1 {
+			return fmt.Errorf("%w: a length of %d", errTornRow, size)
+		}
 		if len(s.arrays) > 0 {
 			var head [arrayHeadSize]byte
 			putArrayHead(head[:], s.arrays[i].elem, 1, size < 0)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pghaul/pghaul/internal/copyfmt"
+	"github.com/pghaul/pghaul/internal/wire"
 )
 
 // way is how method insert sends the batches of one worker.
@@ -18,67 +19,86 @@ const (
 	byCopy
 )
 
-// Measuring must cost less than a tenth of a move of 100 000 short rows, which takes a COPY 50 ms. So the first samples are small, and
-// grow only while the two are close to each other, when it matters little which one takes the rows.
+// Measuring must cost less than a tenth of a move of 100 000 short rows, which takes a COPY 40 ms. COPY is the faster one wherever it can
+// put many rows into a page at once, which is nearly everywhere: the exceptions are foreign tables before 16, where it sends row by row.
+// So rows go by INSERT only as long as that is clearly faster in one round after the other, and the first samples are small.
 const (
-	copySample   = 4096 // rows of the first COPY: enough that its start and end, 0.3 ms, do not decide
+	warmSample   = 64   // rows of a first COPY that is not counted: it finds the caches cold
+	copySample   = 2048 // rows of the first COPY that is: its start and end cost as much as 800 rows
 	insertSample = 1000 // rows of the first INSERTs at most, about 1 ms in one batch
 	valuesSample = 100  // the same for lists of VALUES, of which the server prepares about 1000 values in 1 ms
 	insertLeast  = 16   // rows at least, for batches of one row
 	insertRounds = 10   // batches in the first sample otherwise
 	sampleBytes  = 256 << 10
-	sampleGrowth = 4
-	sampleRounds = 4
+	sampleGrowth = 2
 
-	// clearLead is how many times faster one must be to be chosen before the last round.
-	clearLead = 1.5
+	// slowSample is what no sample should take: after one that did, the samples do not grow.
+	slowSample = 20 * time.Millisecond
+
+	// lead is how much faster INSERT must be in the end. What is lost where it is faster by less, the promise of 10 % allows.
+	lead = 1.1
+	// clearLead ends the trial after two rounds.
+	clearLead = 3
 )
 
-// pace is what one way took for its samples.
+// leads are what INSERT must be faster by in each round. A COPY of 1000 rows and more costs the server 1 ms by itself, on a busy machine
+// 5, for the slots that hold them: that is all there is to see of it in a small sample, and nothing in a stream.
+var leads = [...]float64{4, 2.5, 1.7, lead}
+
+// pace is what a row took in the best sample of one way. Other work on the machine makes samples slower, nothing makes them faster.
 type pace struct {
-	rows int
-	took time.Duration
+	perRow time.Duration
+	slow   bool // the last sample took too long
 }
 
+// add counts a sample.
 func (p *pace) add(rows int, took time.Duration) {
-	p.rows += rows
-	p.took += took
+	p.slow = took > slowSample
+	if perRow := took / time.Duration(max(rows, 1)); p.perRow == 0 || perRow < p.perRow {
+		p.perRow = perRow
+	}
 }
 
-// perRow is in nanoseconds.
-func (p *pace) perRow() float64 { return float64(p.took) / float64(max(p.rows, 1)) }
-
-// compare chooses between the two after a round, undecided meaning that another round is needed. The first INSERTs and the first COPY
-// also find everything cold, so an INSERT must have a lead in two rounds: a wrong COPY costs little, a wrong INSERT may cost 40 times.
-func compare(round int, byCopySoFar, byInsertSoFar *pace) way {
-	c, i := byCopySoFar.perRow(), byInsertSoFar.perRow()
+// compare chooses between the two after a round, undecided meaning that another round is needed.
+func compare(round int, copied, inserted *pace) way {
+	c, i := float64(copied.perRow), float64(inserted.perRow)
+	needed := leads[min(round, len(leads)-1)]
+	if copied.slow {
+		needed = lead // So long a sample tells of its rows, not of its start.
+	}
 	switch {
-	case i > c*clearLead:
+	case c <= i*needed:
 		return byCopy
-	case round > 0 && c > i*clearLead:
-		return byInsert
-	case round < sampleRounds-1:
-		return undecided
-	case i < c:
+	case round >= len(leads)-1, round > 0 && copied.slow && c > i*clearLead:
 		return byInsert
 	}
-	return byCopy
+	return undecided
 }
 
-// tryBoth moves the first rows alternately by COPY and by INSERT until it is clear which is faster.
+// tryBoth moves the first rows alternately by COPY and by INSERT until it is clear which is faster, or no rows are left.
 func (in *inserter) tryBoth(ctx context.Context) error {
-	var copied, inserted pace
-	rows := in.firstSample()
-	for round, scale := 0, 1; in.batches.way == undecided; round, scale = round+1, scale*sampleGrowth {
-		more, err := in.sampleCopy(ctx, copySample*scale, sampleBytes*scale, &copied)
-		if err != nil || !more || in.batches.way != undecided {
+	var warm, copied, inserted pace
+	if more, err := in.sampleCopy(ctx, warmSample, &warm); err != nil || !more {
+		return err
+	}
+	copyRows, insertRows := copySample, in.firstSample()
+	if warm.slow {
+		copyRows = 2 * warmSample
+	}
+	for round := 0; in.batches.way == undecided; round++ {
+		if more, err := in.sampleCopy(ctx, copyRows, &copied); err != nil || !more {
 			return err
 		}
-		more, err = in.sampleInsert(ctx, rows*scale, sampleBytes*scale, &inserted)
-		if err != nil || !more || in.batches.way != undecided {
+		if more, err := in.sampleInsert(ctx, insertRows, &inserted); err != nil || !more {
 			return err
 		}
 		in.batches.way = compare(round, &copied, &inserted)
+		if !copied.slow {
+			copyRows *= sampleGrowth
+		}
+		if !inserted.slow {
+			insertRows *= sampleGrowth
+		}
 	}
 	return nil
 }
@@ -93,15 +113,15 @@ func (in *inserter) firstSample() int {
 	return max(rows/in.size*in.size, min(rows, in.size))
 }
 
-// sampleCopy moves up to rows rows by a COPY of its own and measures that. It returns false when the range has no more rows. A large
-// row ends the trial in favour of COPY, which is the only way that takes it as it comes.
-func (in *inserter) sampleCopy(ctx context.Context, rows, bytes int, p *pace) (more bool, err error) {
+// sampleCopy moves up to rows rows by a COPY of its own and measures that. It returns false when the trial is over: the range has
+// no more rows, or a large one, which ends it in favour of COPY, the only way that takes it as it comes.
+func (in *inserter) sampleCopy(ctx context.Context, rows int, p *pace) (more bool, err error) {
 	var data []byte
 	if in.src.binary {
 		data = copyfmt.AppendBinaryHeader(nil)
 	}
 	n, large, more := 0, false, true
-	for n < rows && len(data) < bytes && !large {
+	for n < rows && len(data) < sampleBytes && !large {
 		row, err := in.src.next()
 		if errors.Is(err, io.EOF) {
 			more = false
@@ -135,26 +155,37 @@ func (in *inserter) sampleCopy(ctx context.Context, rows, bytes int, p *pace) (m
 	}
 	if large {
 		in.batches.way = byCopy
-		return true, in.takeLarge(ctx)
+		return false, in.takeLarge(ctx)
 	}
 	return more, nil
 }
 
-// copyBlock sends whole rows, from row first of the range on, by a COPY of their own.
+// copyBlock sends whole rows, from row first of the range on, by a COPY of their own. Statement, rows and end go out together, without
+// waiting for the server's readiness, so that a sample has one round trip just as one of INSERTs has.
 func (in *inserter) copyBlock(ctx context.Context, data []byte, first int64) error {
 	sql := in.plan.WriteSQL(in.part)
-	out, err := in.dst.copyIn(ctx, sql)
+	r, err := in.dst.takeOver(ctx)
 	if err != nil {
 		return &sideError{side: "target", err: err}
 	}
 	in.batches.note(sql, 0)
-	if err := out.write(data); err != nil {
-		_ = out.fail("the rest could not be sent")
-		return &sideError{side: "target", err: &rowError{first: first, err: err}}
+	r.tx = 0
+	halt := watch(ctx, in.dst)
+	sent := make(chan error, 1)
+	go func() {
+		message := wire.AppendQuery(make([]byte, 0, len(sql)+len(data)+64), sql)
+		message = wire.AppendCopyDone(wire.AppendCopyData(message, data))
+		sent <- r.send(message)
+	}()
+	rows, err := r.finish()
+	// A server that has gone makes the sender fail too; one that refuses the COPY takes its rows and drops them.
+	sendErr := <-sent
+	halt()
+	if back := r.giveBack(); err == nil {
+		err = errors.Join(sendErr, back)
 	}
-	rows, err := out.done()
 	if err != nil {
-		return &sideError{side: "target", err: &rowError{first: first, err: err}}
+		return &sideError{side: "target", err: &rowError{first: first, err: because(context.Cause(ctx), err)}}
 	}
 	in.taken += rows
 	in.gauge.moved(rows, int64(len(data)))
@@ -162,8 +193,8 @@ func (in *inserter) copyBlock(ctx context.Context, data []byte, first int64) err
 }
 
 // sampleInsert moves up to rows rows by INSERT and measures that, from the first message to the last answer. It returns false when the
-// range has no more rows.
-func (in *inserter) sampleInsert(ctx context.Context, rows, bytes int, p *pace) (more bool, err error) {
+// trial is over, as sampleCopy does.
+func (in *inserter) sampleInsert(ctx context.Context, rows int, p *pace) (more bool, err error) {
 	// Only the target is to be measured: the rows are gathered before they are sent, and their statement is prepared.
 	full := in.size
 	defer func() { in.size, in.held = full, false }()
@@ -173,7 +204,7 @@ func (in *inserter) sampleInsert(ctx context.Context, rows, bytes int, p *pace) 
 	}
 	in.held = true
 	n, size, more := 0, 0, true
-	for n < rows && size < bytes {
+	for n < rows && size < sampleBytes {
 		row, err := in.src.next()
 		if errors.Is(err, io.EOF) {
 			more = false
@@ -184,10 +215,7 @@ func (in *inserter) sampleInsert(ctx context.Context, rows, bytes int, p *pace) 
 		}
 		if row.Large {
 			in.batches.way = byCopy
-			if err := in.takeLarge(ctx); err != nil {
-				return false, err
-			}
-			break
+			return false, in.takeLarge(ctx)
 		}
 		n++
 		size += len(row.Raw)
