@@ -109,12 +109,32 @@ func TestStepsOrder(t *testing.T) {
 	}
 }
 
+// TestMadeTableIsDecidedByItsLastStep: a failure of any of them, the last one too, takes the table back.
+func TestMadeTableIsDecidedByItsLastStep(t *testing.T) {
+	f := between(orders(1, "orders"), missing("public", "orders"))
+	for _, d := range []*Definition{dumped(), {Before: []string{"CREATE"}, Indexes: []string{"A", "B"}}, {Before: []string{"CREATE"}}} {
+		f.Definition = d
+		p := mustChoose(t, f, Wish{Create: true, Connections: 2})
+		for i, s := range p.After {
+			if last := i == len(p.After)-1; s.Own == last {
+				t.Errorf("step %d of %d: %+v", i+1, len(p.After), s)
+			}
+		}
+		if first := p.After[0]; first.Own && first.Undo != "DROP TABLE IF EXISTS public.orders" {
+			t.Errorf("%+v", first)
+		}
+	}
+}
+
 func TestRowsOfAnEarlierCopyAreForgotten(t *testing.T) {
 	f := between(orders(1, "orders"), orders(2, "orders"))
 	f.Target.Empty, f.Recorded = false, &Recorded{Ranges: []Range{{}}, Done: []bool{true}, Key: "it's"}
 	p := mustChoose(t, f, Wish{Fill: Truncate})
 	if n := len(p.After); n != 2 || p.After[1].SQL != "DELETE FROM pghaul.move WHERE key = 'it''s'" || p.After[1].Own {
 		t.Errorf("%+v", p.After)
+	}
+	if p = mustChoose(t, f, Wish{Fill: Append}); len(p.After) != 0 {
+		t.Errorf("its rows stay, and so must their record: %+v", p.After)
 	}
 }
 

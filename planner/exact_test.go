@@ -59,6 +59,8 @@ func varcharType(mod int32) Type {
 	return b
 }
 
+func otherSend(b Type) Type { b.Send = "public.hstore_send2"; return b }
+
 func silent(b Type) Type { b.Send = ""; return b }
 
 // TestInexactBase is about types without parts.
@@ -79,6 +81,7 @@ func TestInexactBase(t *testing.T) {
 		"user types within":   {from: userType(70001, "t"), to: userType(70002, "t"), within: true, why: "type of its own database"},
 		"extension":           {from: hstoreType(70001, "1.8"), to: hstoreType(80001, "1.8")},
 		"extension version":   {from: hstoreType(70001, "1.8"), to: hstoreType(80001, "1.7"), why: "1.8, 1.7"},
+		"extension functions": {from: hstoreType(70001, "1.8"), to: otherSend(hstoreType(80001, "1.8")), why: "other binary functions"},
 		"extension elsewhere": {from: hstoreType(70001, "1.8"), to: elsewhere(hstoreType(70001, "1.8")), why: "unknown"},
 		"user and built-in":   {from: userType(70001, "int4"), to: int4Type, why: "another type"},
 		"pseudo":              {from: Type{Class: Pseudo}, to: Type{Class: Pseudo}, why: "pseudo-type"},

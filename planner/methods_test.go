@@ -17,6 +17,7 @@ func TestAutoChooses(t *testing.T) {
 		"text within":         {func(f *Facts, _ *Wish) { f.SameDatabase = true; addXML(f) }, Relay},
 		"view":                {view, Insert},
 		"view within":         {func(f *Facts, w *Wish) { f.SameDatabase = true; view(f, w) }, Insert},
+		"view with rule":      {func(f *Facts, w *Wish) { view(f, w); f.Target.Rules = true }, Insert},
 		"rules":               {func(f *Facts, _ *Wish) { f.Target.Rules = true }, Insert},
 		"rules within":        {func(f *Facts, _ *Wish) { f.SameDatabase, f.Target.Rules = true, true }, InsertSelect},
 		"RLS":                 {func(f *Facts, _ *Wish) { f.Target.RowSecurity = true }, Insert},

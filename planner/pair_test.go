@@ -31,6 +31,13 @@ func TestPairing(t *testing.T) {
 		"filled by trigger": {func(f *Facts, _ *Wish) {
 			f.Target.Triggers, f.Source.Columns = []Trigger{{Name: "fill", Row: true, Before: true}}, f.Source.Columns[1:]
 		}, "day>day n>n note>note", "triggers fire on the target: fill"},
+		"filled by domain": {func(f *Facts, _ *Wish) {
+			f.Target.Columns = append(f.Target.Columns, notNull(col("d", domainOf(70000, int4Type))))
+		}, "id>id day>day n>n note>note", "default is used for column d"},
+		"made generated": {func(f *Facts, w *Wish) {
+			f.Source.Columns[2].Generated = true
+			f.Target, f.Definition, w.Create = missing("public", "orders"), dumped(), true
+		}, "id>id day>day note>note", ""},
 		"remote names": {func(f *Facts, _ *Wish) { f.Source.Columns[0].Remote, f.Target.Columns[1].Remote = "ID", "the day" }, "ID>id day>the day n>n note>note", ""},
 		"other type":   {func(f *Facts, _ *Wish) { f.Target.Columns[2].Type = textType }, "id>id day>day n>n note>note", "column n is integer in the source and text in the target"},
 	} {

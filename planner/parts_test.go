@@ -35,6 +35,7 @@ func TestLeaves(t *testing.T) {
 		"leaf denied":       {"RANGE (n)", func(f *Facts, _ *Wish) { f.Target.Leaves[0] = denyInsert(f.Target.Leaves[0]) }, "public.orders parts.orders_b"},
 		"leaf type":         {"RANGE (n)", func(f *Facts, _ *Wish) { f.Target.Leaves[0].Columns = retyped(f.Target.Leaves[0].Columns) }, "public.orders parts.orders_b"},
 		"statement trigger": {"RANGE (n)", func(f *Facts, _ *Wish) { f.Target.Triggers = []Trigger{{Name: "s"}} }, root},
+		"leaf statement":    {"RANGE (n)", func(f *Facts, _ *Wish) { f.Target.Leaves[0].Triggers = []Trigger{{Name: "s"}} }, "public.orders parts.orders_b"},
 		"row trigger":       {"RANGE (n)", func(f *Facts, _ *Wish) { f.Target.Triggers = []Trigger{{Name: "r", Row: true}} }, twins},
 		"root default": {"RANGE (n)", func(f *Facts, w *Wish) {
 			f.Target.Columns[3].HasDefault, w.Columns = true, []string{"id", "day", "n"}
