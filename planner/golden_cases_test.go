@@ -207,8 +207,9 @@ func dressed(r Relation) Relation {
 func dumped() *Definition {
 	return &Definition{
 		From: "pg_dump 15.20", Schema: "public", Name: "orders", Before: []string{"CREATE TABLE public.orders (id bigint NOT NULL, day date, n integer, note character varying(10));"},
-		Indexes: []string{"CREATE INDEX orders_day ON public.orders USING btree (day);", "ALTER TABLE ONLY public.orders ADD CONSTRAINT orders_pkey PRIMARY KEY (id);"},
-		After:   []string{"ALTER TABLE ONLY public.orders ADD CONSTRAINT fk FOREIGN KEY (n) REFERENCES public.n(id);"},
+		Indexes:     []string{"CREATE INDEX orders_day ON public.orders USING btree (day);", "ALTER TABLE ONLY public.orders ADD CONSTRAINT orders_pkey PRIMARY KEY (id);"},
+		After:       []string{"ALTER TABLE public.orders CLUSTER ON orders_pkey;"},
+		ForeignKeys: []string{"ALTER TABLE ONLY public.orders ADD CONSTRAINT fk FOREIGN KEY (n) REFERENCES public.n(id);"},
 	}
 }
 
