@@ -20,11 +20,12 @@ type question struct {
 }
 
 // quiet settles, for the transaction that a batch is, what decides how definitions are printed: names qualified and quoted as
-// quote_ident does, and the constants in partition bounds the same on every server, also on a session without our settings.
+// quote_ident does, and the constants in partition bounds the same on every server, also on a session without our settings. jit
+// is off because compiling these queries takes longer than running them.
 const quiet = "SELECT pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('quote_all_identifiers', 'off', true)," +
 	" pg_catalog.set_config('DateStyle', 'ISO, YMD', true), pg_catalog.set_config('IntervalStyle', 'postgres', true)," +
 	" pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('extra_float_digits', '3', true)," +
-	" pg_catalog.set_config('bytea_output', 'hex', true)"
+	" pg_catalog.set_config('bytea_output', 'hex', true), pg_catalog.set_config('jit', 'off', true)"
 
 // ask sends all questions in one round trip and one transaction, on an empty search_path.
 func ask(ctx context.Context, c *pgx.Conn, questions ...question) error {

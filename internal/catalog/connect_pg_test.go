@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,10 +104,9 @@ func TestConnectErrors(t *testing.T) {
 			t.Errorf("%s: %q hint %q state %s", test.name, err, e.Hint, sqlState(err))
 		}
 		hidden(t, test.name, err)
-		for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-			if _, ok := cause.(*pgconn.ConnectError); ok {
-				t.Errorf("%s: the error carries the configuration", test.name)
-			}
+		var outer *pgconn.ConnectError
+		if errors.As(err, &outer) {
+			t.Errorf("%s: the error carries the configuration", test.name)
 		}
 	}
 }
@@ -133,7 +133,9 @@ func TestConnectChecksPasswordAndTLS(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir(), "pg_hba.conf"), []byte(hba), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	clustertest.Exec(t, s.URI("postgres"), "SELECT pg_reload_conf()", "SELECT pg_sleep(0)")
+	if err := s.Restart(t.Context()); err != nil { // a reload would be seen by the next connection or the one after
+		t.Fatal(err)
+	}
 	u, err := url.Parse(s.URI("postgres"))
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +274,7 @@ func changePID(client io.Writer, server io.Reader) {
 		if head[0] == 'K' {
 			binary.BigEndian.PutUint32(body, binary.BigEndian.Uint32(body)+1)
 		}
-		if _, err := client.Write(append(head, body...)); err != nil {
+		if _, err := client.Write(slices.Concat(head, body)); err != nil {
 			return
 		}
 	}
@@ -296,8 +298,8 @@ func TestConnectThroughPooler(t *testing.T) {
 	if got, err := Read(t.Context(), c, "public", "t", Target); err != nil || len(got.Columns) != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := ReadQuery(t.Context(), c, "SELECT * FROM t"); err == nil {
-		t.Error("a query was read with the search_path of the session")
+	if got, err := ReadQuery(t.Context(), c, "SELECT * FROM t"); err != nil || len(got.Columns) != 2 {
+		t.Errorf("%+v, %v", got, err)
 	}
 	if err := c.QueryRow(t.Context(), "SHOW search_path").Scan(&path); err != nil || path == "" {
 		t.Errorf("reading facts left search_path %q (%v)", path, err)

@@ -251,18 +251,18 @@ func (w *way) dress(relation *planner.Relation) {
 	first := make(map[string]string, len(w.columns)) // by the name at the end
 	columns := make([]planner.Column, 0, len(w.columns))
 	for _, col := range w.columns {
-		real, ok := known[col.at]
+		there, ok := known[col.at]
 		if !ok {
 			continue
 		}
 		first[col.at] = col.name
-		real.Name = col.name
+		there.Name = col.name
 		if col.at != col.name {
-			real.Remote = col.at
+			there.Remote = col.at
 		}
-		real.CanRead = real.CanRead && col.canRead
-		real.CanWrite = real.CanWrite && col.canWrite
-		columns = append(columns, real)
+		there.CanRead = there.CanRead && col.canRead
+		there.CanWrite = there.CanWrite && col.canWrite
+		columns = append(columns, there)
 	}
 	relation.Columns = columns
 	relation.Keys = renamedKeys(relation.Keys, first)

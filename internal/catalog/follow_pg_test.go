@@ -201,6 +201,13 @@ func TestFollowStays(t *testing.T) {
 			t.Errorf("%s, role %d: %+v", test.name, test.role, got.Relation)
 		}
 	}
+	if version(connect(t, near)) >= 180000 {
+		clustertest.Exec(t, near, `CREATE FOREIGN TABLE virt (a int, b int GENERATED ALWAYS AS (a * 2) VIRTUAL) SERVER far OPTIONS (table_name 't')`)
+		got, err := follow(t, near, "virt", Source)
+		if err != nil || got.Relation.NotFollowed != "it has generated columns that are computed when read" {
+			t.Errorf("virtual: %+v, %v", got, err)
+		}
+	}
 	got, err := follow(t, near, "farfile", Source)
 	if err != nil {
 		t.Fatal(err)

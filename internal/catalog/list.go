@@ -33,7 +33,7 @@ SELECT n.nspname::text, c.relname::text
 // read, and one that matches nothing.
 func List(ctx context.Context, c *pgx.Conn, patterns []string) ([]Name, error) {
 	seen := map[Name]bool{}
-	questions := []question{{sql: ownPath, row: ignore}}
+	questions := []question{{sql: OwnPath, row: ignore}}
 	matches := make([]int, len(patterns))
 	for i, pattern := range patterns {
 		schema, name, err := sqltext.Pattern(pattern)

@@ -14,7 +14,7 @@ func TestReadAsPlainRole(t *testing.T) {
 	uri := clustertest.Database(t)
 	role := newRole(t, uri, "")
 	clustertest.Exec(t, uri,
-		`CREATE TABLE closed (a int)`, `CREATE TABLE few (a int, b int, c int)`, `CREATE TABLE append (a int)`, `INSERT INTO append VALUES (1)`,
+		`REVOKE CREATE ON SCHEMA public FROM PUBLIC`, `CREATE TABLE closed (a int)`, `CREATE TABLE few (a int, b int, c int)`, `CREATE TABLE append (a int)`, `INSERT INTO append VALUES (1)`,
 		`CREATE TABLE nothing (a int)`,
 		`GRANT SELECT (a), INSERT (b) ON few TO `+role, `GRANT INSERT, TRUNCATE ON append, nothing TO `+role,
 		`CREATE SCHEMA hidden`, `CREATE TABLE hidden.t (a int)`, `CREATE SCHEMA own AUTHORIZATION `+role)

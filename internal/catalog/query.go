@@ -17,8 +17,9 @@ import (
 // or TABLE that can stand as a sub-select: nothing that writes, nothing with parameters. Rows is the server's estimate. The
 // Query of the result has its final semicolon taken off and may be put into parentheses.
 //
-// Names in the query mean what they mean to the role: the search_path is that of its own sessions. Columns of a domain type appear as
-// the type underneath, as they do on the wire. Errors are *planner.Error.
+// Names in the query mean what they mean to the role: the search_path is that of its own sessions. Columns of a domain type
+// appear as the type underneath, as they do on the wire. Inside a transaction of the caller's an error ends that transaction, and
+// the search_path is empty afterwards. Errors are *planner.Error.
 func ReadQuery(ctx context.Context, c *pgx.Conn, query string) (planner.Relation, error) {
 	if c.PgConn().TxStatus() != 'I' {
 		return describeQuery(ctx, c, query)
@@ -57,8 +58,10 @@ func describeQuery(ctx context.Context, c *pgx.Conn, query string) (planner.Rela
 	if err := addQueryColumns(ctx, c, &relation, described.Fields); err != nil {
 		return relation, err
 	}
-	relation.Rows, err = estimatedRows(ctx, c, relation.Query)
-	return relation, err
+	if relation.Rows, err = estimatedRows(ctx, c, relation.Query); err != nil {
+		return relation, err
+	}
+	return relation, failed("read the query", ask(ctx, c))
 }
 
 // asSubselect takes the final semicolons off. A comment at the end would swallow the parenthesis, were there no line after it.
@@ -74,7 +77,7 @@ func queryError(err error) error {
 	err = failed("understand the query", err)
 	var own *planner.Error
 	if errors.As(err, &own) && sqlState(err) == "42P01" && own.Hint == "" { // undefined_table
-		own.Hint = "The search_path is empty while rows are moved: write SCHEMA.TABLE in the query."
+		own.Hint = "Names are looked up along the role's search_path: write SCHEMA.TABLE for others."
 	}
 	return err
 }

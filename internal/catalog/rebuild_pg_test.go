@@ -170,6 +170,12 @@ func TestRebuildBlockers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
+	if version(connect(t, uri)) >= 180000 {
+		clustertest.Exec(t, uri, `CREATE EXTENSION btree_gist`, `CREATE TABLE period (a int, r int4range, CONSTRAINT once UNIQUE (a, r WITHOUT OVERLAPS))`)
+		if got := read(t, uri, "public", "period", Target); !slices.Equal(got.Rebuild.Blockers, []string{"constraint once is WITHOUT OVERLAPS"}) || len(got.Keys) > 0 {
+			t.Errorf("without overlaps: %q, keys %v", got.Rebuild.Blockers, got.Keys)
+		}
+	}
 	if got := read(t, uri, "public", "referenced", Source).Rebuild.ReferencedBy; !slices.Equal(got, []string{"public.child"}) {
 		t.Errorf("referenced by %q", got)
 	}

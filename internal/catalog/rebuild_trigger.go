@@ -106,13 +106,13 @@ func (f *facts) carryPolicy(p policyRow) {
 }
 
 // Whatever depends on the table or its row type and is not a part of the table itself. Foreign keys are told by referenceSQL,
-// inheritance by tableSQL.
+// inheritance by tableSQL. An object that is dropped meanwhile has no description.
 const dependentSQL = `
 SELECT DISTINCT t.oid,
        CASE WHEN w.ev_class = t.oid THEN 'it has rule ' || pg_catalog.quote_ident(w.rulename)
             WHEN w.oid IS NOT NULL
-            THEN pg_catalog.pg_describe_object('pg_catalog.pg_class'::regclass, w.ev_class, 0) || ' reads it'
-            ELSE pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) || ' depends on it' END
+            THEN coalesce(pg_catalog.pg_describe_object('pg_catalog.pg_class'::regclass, w.ev_class, 0), 'a view') || ' reads it'
+            ELSE coalesce(pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid), 'an object') || ' depends on it' END
   FROM pg_catalog.pg_class t
  CROSS JOIN LATERAL (VALUES
        ('pg_catalog.pg_class'::regclass::oid, t.oid), ('pg_catalog.pg_type'::regclass::oid, t.reltype),

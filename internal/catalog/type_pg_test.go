@@ -158,13 +158,30 @@ func TestReadQuery(t *testing.T) {
 	}
 }
 
+func TestReadQuerySearchPath(t *testing.T) {
+	uri := clustertest.Database(t)
+	clustertest.Exec(t, uri, `CREATE SCHEMA app`, `CREATE TABLE app.here (id int)`,
+		`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = app', current_database()); END $$`)
+	c := connect(t, uri)
+	for _, begin := range []string{"SELECT 1", "BEGIN"} {
+		if _, err := c.Exec(t.Context(), begin); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadQuery(t.Context(), c, "TABLE here")
+		if err != nil || !slices.Equal(columnNames(got), []string{"id"}) {
+			t.Errorf("after %s: %+v, %v", begin, got, err)
+		}
+		wantEmptyPath(t, c)
+	}
+}
+
 func TestReadQueryRefuses(t *testing.T) {
 	uri := clustertest.Database(t)
 	clustertest.Exec(t, uri, `CREATE TABLE t (id int)`)
 	c := connect(t, uri)
 	for _, query := range []string{
 		"INSERT INTO public.t VALUES (1)", "INSERT INTO public.t VALUES (1) RETURNING id", "EXPLAIN SELECT 1", "SHOW work_mem", "",
-		"SELECT 1; SELECT 2", "SELECT 1) AS a, (SELECT 2", "SELECT $1::int", "SELECT 1 AS a, 2 AS a", "SELECT * FROM t",
+		"SELECT 1; SELECT 2", "SELECT 1) AS a, (SELECT 2", "SELECT $1::int", "SELECT 1 AS a, 2 AS a",
 		"SELECT 1 INTO public.x", "WITH w AS (INSERT INTO public.t VALUES (1) RETURNING id) SELECT * FROM w", "FETCH ALL FROM c", "garbage",
 		"COMMIT", "SELECT nothing FROM public.t", "DELETE FROM public.t RETURNING *", "SELECT 1 -- ) AS x\n)--",
 	} {
@@ -181,8 +198,8 @@ func TestReadQueryRefuses(t *testing.T) {
 	if n := clustertest.Query(t, uri, "SELECT count(*) FROM t"); n != "0" {
 		t.Errorf("a refused query wrote %s rows", n)
 	}
-	_, err := ReadQuery(t.Context(), c, "SELECT * FROM t")
-	if e := plannerError(t, err); e.Hint == "" {
-		t.Errorf("no hint at the empty search_path: %+v", e)
+	_, err := ReadQuery(t.Context(), c, "SELECT * FROM nowhere")
+	if e := plannerError(t, err); e.Hint == "" || sqlState(err) != "42P01" {
+		t.Errorf("no hint at the search_path: %+v", e)
 	}
 }
