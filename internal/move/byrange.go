@@ -60,7 +60,7 @@ func (r *run) checkRecord(ctx context.Context, t *table, dst *session) error {
 	}
 	// The reader's transaction goes on whatever comes of this.
 	defer func() { snap.release(src, src.conn.TxStatus() != 'T') }()
-	if t.facts.Recorded == nil {
+	if !t.plan.Resumes {
 		if err := r.guardEmpty(ctx, t, dst); err != nil {
 			return err
 		}

@@ -166,10 +166,8 @@ func (o *opening) plan(ctx context.Context, n names) error {
 	t.encoding = catalog.Encoding(f.SourceServer, f.TargetServer)
 	t.source = m.siteOf("source", from.config, f.SourceServer)
 	t.target = m.siteOf("target", to.config, f.TargetServer)
-	if m.request.Wish.Commit == planner.CommitRange {
-		if err := t.findRecord(ctx, m.request.Wish); err != nil {
-			return err
-		}
+	if err := t.findRecord(ctx, m.request.Wish); err != nil {
+		return err
 	}
 	if err := o.define(ctx, t, n); err != nil {
 		return err
@@ -224,7 +222,7 @@ func (e end) find(ctx context.Context, schema, name string, role catalog.Role) (
 func (o *opening) define(ctx context.Context, t *table, n names) error {
 	r, f := o.move.request, &t.facts
 	makes := r.Wish.Create || r.Wish.Method == planner.Unlogged
-	if f.Target.Kind != planner.Missing && f.Recorded == nil || !makes || f.Source.Kind == planner.Missing {
+	if f.Target.Kind != planner.Missing && (f.Recorded == nil || r.Wish.Commit != planner.CommitRange) || !makes || f.Source.Kind == planner.Missing {
 		return nil
 	}
 	var err error

@@ -36,25 +36,27 @@ func moveKey(t *table, wish planner.Wish) string {
 
 // readRecord returns what the target knows of an unfinished move of that key, nil when there is none.
 func readRecord(ctx context.Context, s *session, key string) (*planner.Recorded, error) {
-	there, err := s.value(ctx, "SELECT pg_catalog.to_regclass('pghaul.move') IS NOT NULL AND pg_catalog.to_regclass('pghaul.done_range') IS NOT NULL")
-	if err != nil || there != "t" {
+	there, err := s.value(ctx, "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "+
+		"WHERE n.nspname = 'pghaul' AND c.relname IN ('move', 'done_range') "+
+		"AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')")
+	if err != nil || there != "2" {
 		return nil, err
 	}
 	rec, err := loadRecord(ctx, s, key)
 	if err != nil || rec == nil {
 		return nil, err
 	}
-	recorded := &planner.Recorded{Ranges: rec.Ranges, Done: make([]bool, len(rec.Ranges))}
-	rows, err := s.table(ctx, "SELECT range FROM pghaul.done_range WHERE key = "+sqltext.QuoteLiteral(key))
+	recorded := &planner.Recorded{Ranges: rec.Ranges, Done: make([]bool, len(rec.Ranges)), Key: key}
+	rows, err := recordedRows(ctx, s, key)
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range rows {
-		i, err := strconv.Atoi(row[0])
-		if err != nil || i < 0 || i >= len(recorded.Done) {
-			return nil, fmt.Errorf("pghaul.done_range holds range %q of a move that has %d", row[0], len(recorded.Done))
+	for i, n := range rows {
+		if i < 0 || i >= len(recorded.Done) {
+			return nil, fmt.Errorf("pghaul.done_range holds range %d of a move that has %d", i, len(recorded.Done))
 		}
 		recorded.Done[i] = true
+		recorded.Rows += n
 	}
 	return recorded, nil
 }

@@ -140,7 +140,7 @@ func (r *run) moveAll(ctx context.Context) error {
 func (r *run) finishLate(ctx context.Context, t *table) error {
 	for _, step := range t.late {
 		err := runOwn(ctx, t, []planner.Step{step}, 1, &undoLog{})
-		if err != nil && (t.facts.Recorded == nil || !hasState(err, stateDuplicateObject)) {
+		if err != nil && (!t.plan.Resumes || !hasState(err, stateDuplicateObject)) {
 			t.report.Kept = t.kept()
 			return err
 		}

@@ -59,7 +59,7 @@ func (t *table) name() string {
 func (t *table) expectsEmpty(wish planner.Wish) bool {
 	to := t.facts.Target.Kind
 	return wish.Fill == planner.RequireEmpty && wish.OnConflict == planner.NoConflictAction && t.plan.Method != planner.Merge &&
-		to != planner.Missing && to != planner.View && t.facts.Recorded == nil
+		to != planner.Missing && to != planner.View && !t.plan.Resumes
 }
 
 func (t *table) addRows(n int64) {

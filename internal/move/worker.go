@@ -91,7 +91,7 @@ func (r *run) begin(ctx context.Context, t *table, w *worker) error {
 func (t *table) pending() []int {
 	var todo []int
 	for i := range t.plan.Ranges {
-		if rec := t.facts.Recorded; rec == nil || i >= len(rec.Done) || !rec.Done[i] {
+		if rec := t.facts.Recorded; !t.plan.Resumes || i >= len(rec.Done) || !rec.Done[i] {
 			todo = append(todo, i)
 		}
 	}
