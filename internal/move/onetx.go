@@ -8,6 +8,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/pghaul/pghaul/planner"
 )
 
@@ -126,8 +128,9 @@ func (t *table) askStatus(ctx context.Context, xid string) (string, error) {
 // connectionLost reports whether err is the end of a connection rather than a server's answer.
 func connectionLost(err error) bool {
 	var netErr net.Error
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, &netErr) ||
-		hasState(err, stateAdminShutdown) || hasState(err, stateCrashShutdown)
+	// pgconn says of a statement on a closed connection that it can be sent again.
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, &netErr) || pgconn.SafeToRetry(err) ||
+		hasState(err, stateAdminShutdown) || hasState(err, stateCrashShutdown) || hasState(err, stateCannotConnect)
 }
 
 // splitBefore parts the steps before the rows into those by themselves and those of the transaction.

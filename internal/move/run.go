@@ -24,6 +24,7 @@ type run struct {
 	logger    *slog.Logger
 	slots     *semaphore.Weighted // pairs of connections
 	slotCount int64
+	settled   bool // transactions that an earlier run had left prepared were ended
 	holding   sync.Mutex // over statements of the snapshots' holders
 }
 
@@ -38,6 +39,9 @@ func (m *Move) Run(ctx context.Context) (*Report, error) {
 	}
 	r := m.newRun()
 	err := r.prepare(ctx, m, report)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = &planner.Error{Message: "the copy was cancelled before it began", Cause: because(cause, err)}
+	}
 	if err == nil {
 		watched := m.watchStalls(ctx)
 		err = r.moveAll(ctx)
@@ -86,6 +90,7 @@ func (r *run) prepare(ctx context.Context, m *Move, report *Report) error {
 		}
 		done, err := settle(ctx, s)
 		report.Settled = append(report.Settled, done...)
+		r.settled = r.settled || len(done) > 0
 		t.target.give(t.encoding, s)
 		if err != nil {
 			return &planner.Error{Message: "cannot finish what an earlier run left on " + t.target.server.Address, Cause: err,
@@ -239,9 +244,17 @@ func (r *run) guardEmpty(ctx context.Context, t *table, s *session) error {
 	if found == "t" {
 		return &planner.Error{
 			Message: "target " + t.plan.Target.Relation + " is not empty",
-			Detail:  "It was empty when the copy was planned.",
+			Detail:  r.whyFilled(),
 			Hint:    "Use --append to add to its rows, --truncate to remove them first, or --replace to put a new table in its place.",
 		}
 	}
 	return nil
+}
+
+// whyFilled tells rows that somebody else has added from those of an earlier run.
+func (r *run) whyFilled() string {
+	if r.settled {
+		return "It was empty when the copy was planned. Since then the rows of an earlier run, which had been left prepared, were committed."
+	}
+	return "It was empty when the copy was planned."
 }

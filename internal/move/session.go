@@ -26,6 +26,10 @@ type session struct {
 func openSession(ctx context.Context, config *pgx.ConnConfig, encoding, address string) (*session, error) {
 	c, err := catalog.ConnectConfig(ctx, config, encoding)
 	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			// That the server was not reached follows from this.
+			return nil, cause
+		}
 		return nil, err
 	}
 	return &session{conn: c.PgConn(), address: address}, nil

@@ -14,6 +14,7 @@ const (
 	stateUndefinedObject = "42704"
 	stateAdminShutdown   = "57P01"
 	stateCrashShutdown   = "57P02"
+	stateCannotConnect   = "57P03" // the server starts, stops or recovers
 	stateUniqueViolation = "23505"
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -119,14 +120,19 @@ func (r *run) decide(ctx context.Context, t *table, ws []*worker, decider *sessi
 	return names, nil
 }
 
-// finishPrepared ends prepared transactions on connections of its own, whatever has become of the move's. One that does not exist has
-// been ended by somebody who knew the decision as well, or was never prepared.
+// finishPrepared ends prepared transactions on connections of its own, whatever has become of the move's. It goes on over lost
+// connections for some time, since the rows are not all visible before it is done. A transaction that does not exist has been ended by
+// somebody who knew the decision as well, or was never prepared.
 func (t *table) finishPrepared(names []string, verb string) error {
 	if len(names) == 0 || t.unknown != "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*stopGrace)
 	defer cancel()
+	return persist(ctx, func() error { return t.endPrepared(ctx, names, verb) })
+}
+
+func (t *table) endPrepared(ctx context.Context, names []string, verb string) error {
 	s, err := openSession(ctx, t.target.config, t.encoding, t.target.server.Address)
 	if err != nil {
 		return err
@@ -140,4 +146,21 @@ func (t *table) finishPrepared(names []string, verb string) error {
 		}
 	}
 	return failed
+}
+
+// persist repeats what failed because the server could not be reached, until ctx ends.
+func persist(ctx context.Context, act func() error) error {
+	pause := time.NewTicker(200 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		err := act()
+		if err == nil || !connectionLost(err) {
+			return err
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
