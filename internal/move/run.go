@@ -24,7 +24,7 @@ type run struct {
 	logger    *slog.Logger
 	slots     *semaphore.Weighted // pairs of connections
 	slotCount int64
-	settled   bool // transactions that an earlier run had left prepared were ended
+	settled   bool       // transactions that an earlier run had left prepared were ended
 	holding   sync.Mutex // over statements of the snapshots' holders
 }
 
