@@ -2,11 +2,11 @@ package move
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
 	"github.com/pghaul/pghaul/internal/copyfmt"
+	"github.com/pghaul/pghaul/internal/wire"
 	"github.com/pghaul/pghaul/planner"
 )
 
@@ -108,20 +108,68 @@ func (l *largeRow) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// remainder sends the stream behind the last row, as it comes, to write. No more rows can be read after it.
-func (s *rowSource) remainder(write func(p []byte) error) error {
-	s.given -= int(s.held)
-	for {
-		if err := write(s.piece[s.given:]); err != nil {
-			return err
-		}
-		switch err := s.fetch(); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
+// remainder gives the stream behind the last row, as it comes, to write. No more rows can be read after it. When write fails, stop is told
+// and the rest is read to its end without being written.
+func (s *rowSource) remainder(ctx context.Context, write func(p []byte) error, stop context.CancelCauseFunc) (readErr, writeErr error) {
+	put := func(p []byte) {
+		if writeErr == nil && len(p) > 0 {
+			if writeErr = write(p); writeErr != nil {
+				stop(errCopyEnded)
+			}
 		}
 	}
+	put(s.piece[s.given-int(s.held):])
+	// The rest of a frame of which a part has been given out.
+	for !s.out.raw.scan.Idle() {
+		if err := s.fetch(); err != nil {
+			return err, writeErr
+		}
+		put(s.piece)
+	}
+	return s.blocks(ctx, put), writeErr
+}
+
+// blocks is the rest of remainder, from a frame's start on: as relay does, it looks only at the frames around the rows, which is several
+// times faster than to take rows from copyOut.
+func (s *rowSource) blocks(ctx context.Context, put func(p []byte)) error {
+	r, c := s.out.raw, wire.NewCoalescer(0)
+	rest := r.rest
+	r.rest = nil
+	for {
+		for len(rest) > 0 {
+			used, msg, err := c.Push(rest)
+			rest = rest[used:]
+			if err != nil {
+				return err
+			}
+			if frame := c.Frame(); frame != nil && (c.Full() || msg.Type == wire.TypeCopyDone) {
+				put(frame[wire.HeaderSize:])
+				c.Reset()
+			}
+			if msg.Type == wire.TypeCopyDone || msg.Type == wire.TypeError {
+				r.rest = rest
+				return s.settle(msg)
+			}
+		}
+		n, err := s.gauge.read(ctx, r.conn, r.block)
+		if n == 0 && err != nil {
+			return because(context.Cause(ctx), lostConnection(err))
+		}
+		rest = r.block[:n]
+	}
+}
+
+// settle reads what comes behind the last row, or behind the error that took its place.
+func (s *rowSource) settle(last wire.Message) error {
+	if last.Type == wire.TypeError {
+		s.out.failed = because(s.out.cause(), serverError(last.Body))
+	}
+	_, err := s.out.raw.finish()
+	s.out.ended = true
+	if s.out.failed != nil {
+		return s.out.failed
+	}
+	return err
 }
 
 // close gives the source's connection back, after cancelling what was not read.

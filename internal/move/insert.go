@@ -77,8 +77,6 @@ type inserter struct {
 	pipe  *pipe // nil while the target's session is not taken over
 	held  bool  // batches are gathered, not sent
 	taken int64 // rows that the target took, by its own count
-
-	uncounted int64 // bytes that the gauge has not been told of
 }
 
 // run moves the rows. Errors of the target that the pipe knows are left to end.
@@ -270,39 +268,35 @@ func (in *inserter) copyRest(ctx context.Context) error {
 	}
 	in.batches.note(sql, 0)
 	first := in.src.row
+	var head []byte
 	if in.src.binary {
-		err = out.write(copyfmt.AppendBinaryHeader(nil))
+		head = copyfmt.AppendBinaryHeader(nil)
 	}
-	wrote := err
-	if err == nil {
-		err = in.src.remainder(func(p []byte) error {
-			wrote = out.write(p)
-			in.count(len(p))
-			return wrote
-		})
+	// The target may fail while the source is waited for.
+	deaf := listen(out, in.stop)
+	var read error
+	wrote := out.write(head)
+	if wrote == nil {
+		read, wrote = in.src.remainder(ctx, func(p []byte) error {
+			in.gauge.moved(0, int64(len(p)))
+			return out.write(p)
+		}, in.stop)
 	}
+	deaf()
 	switch {
 	case wrote != nil:
 		_ = out.fail("the rest could not be sent")
 		return &sideError{side: "target", err: &rowError{first: first + 1, err: wrote}}
-	case err != nil:
-		return &sideError{side: "source", err: errors.Join(err, out.fail("the source could not be read to its end"))}
+	case read != nil:
+		return &sideError{side: "source", err: errors.Join(read, out.fail("the source could not be read to its end"))}
 	}
 	rows, err := out.done()
 	if err != nil {
 		return &sideError{side: "target", err: &rowError{first: first + 1, err: err}}
 	}
 	in.taken += rows
-	in.gauge.moved(rows, in.uncounted)
+	in.gauge.moved(rows, 0)
 	return nil
-}
-
-// count notes bytes that went by COPY. The gauge is shared, and rows are small: it is told of every 64 kB.
-func (in *inserter) count(n int) {
-	if in.uncounted += int64(n); in.uncounted >= pipeFill {
-		in.gauge.moved(0, in.uncounted)
-		in.uncounted = 0
-	}
 }
 
 // rowError says which rows of the range a failure is about, counted from 1. Without last it is the first or any later one.

@@ -40,7 +40,7 @@ func (in *inserter) copyLarge(ctx context.Context) error {
 		var n int
 		n, read = row.Read(piece)
 		wrote = out.write(piece[:n])
-		in.count(n)
+		in.gauge.moved(0, int64(n))
 	}
 	if wrote == nil && in.src.binary {
 		wrote = out.write(copyfmt.AppendBinaryTrailer(nil))

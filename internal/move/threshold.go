@@ -21,16 +21,16 @@ const (
 
 // Measuring must cost less than a tenth of a move of 100 000 short rows, which takes a COPY 40 ms. COPY is the faster one wherever it can
 // put many rows into a page at once, which is nearly everywhere: the exceptions are foreign tables before 16, where it sends row by row.
-// So rows go by INSERT only as long as that is clearly faster in one round after the other, and the first samples are small.
+// So rows go by INSERT only as long as that is clearly faster in one round after the other, and the first samples are small: together
+// about 1 ms.
 const (
-	warmSample   = 64   // rows of a first COPY that is not counted: it finds the caches cold
-	copySample   = 2048 // rows of the first COPY that is: its start and end cost as much as 800 rows
-	insertSample = 1000 // rows of the first INSERTs at most, about 1 ms in one batch
-	valuesSample = 100  // the same for lists of VALUES, of which the server prepares about 1000 values in 1 ms
-	insertLeast  = 16   // rows at least, for batches of one row
-	insertRounds = 10   // batches in the first sample otherwise
+	warmSample   = 64  // rows of a first COPY that is not counted: it finds the caches cold
+	copySample   = 128 // rows of the first COPY that is
+	insertSample = 100 // rows of the first INSERTs at most
+	insertLeast  = 16  // rows at least, for batches of one row
+	insertRounds = 4   // batches otherwise
 	sampleBytes  = 256 << 10
-	sampleGrowth = 2
+	sampleGrowth = 4
 
 	// slowSample is what no sample should take: after one that did, the samples do not grow.
 	slowSample = 20 * time.Millisecond
@@ -42,8 +42,8 @@ const (
 )
 
 // leads are what INSERT must be faster by in each round. A COPY of 1000 rows and more costs the server 1 ms by itself, on a busy machine
-// 5, for the slots that hold them: that is all there is to see of it in a small sample, and nothing in a stream.
-var leads = [...]float64{4, 2.5, 1.7, lead}
+// 5, for the slots that hold them: that is nearly all there is to see of it in a small sample, and nothing in a stream.
+var leads = [...]float64{4, 4, 2.5, lead}
 
 // pace is what a row took in the best sample of one way. Other work on the machine makes samples slower, nothing makes them faster.
 type pace struct {
@@ -105,11 +105,7 @@ func (in *inserter) tryBoth(ctx context.Context) error {
 
 // firstSample returns how many rows the first INSERTs of a trial take: whole batches where several are cheap, else a part of one.
 func (in *inserter) firstSample() int {
-	most := insertSample
-	if !in.plan.Batch.Arrays(in.size) {
-		most = valuesSample
-	}
-	rows := min(max(insertLeast, insertRounds*in.size), most)
+	rows := min(max(insertLeast, insertRounds*in.size), insertSample)
 	return max(rows/in.size*in.size, min(rows, in.size))
 }
 

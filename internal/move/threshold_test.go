@@ -52,7 +52,7 @@ func TestFirstSample(t *testing.T) {
 		size   int
 		unnest bool
 		want   int
-	}{{1, true, 16}, {2, true, 20}, {10, true, 100}, {70, false, 70}, {100, true, 1000}, {300, true, 900}, {1000, true, 1000}, {10000, true, 1000}, {10000, false, 100}} {
+	}{{1, true, 16}, {3, true, 15}, {10, true, 40}, {30, true, 90}, {70, false, 70}, {100, true, 100}, {10000, true, 100}, {10000, false, 100}} {
 		plan := &planner.Plan{Batch: &planner.BatchPlan{Unnest: test.unnest, UnnestFrom: 2}}
 		in := &inserter{worker: &worker{plan: plan}, size: test.size}
 		if got := in.firstSample(); got != test.want {
