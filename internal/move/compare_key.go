@@ -16,7 +16,7 @@ const (
 	bucketRows = 20_000
 	maxBuckets = 1000
 	// samplePages is how many pages of a table are read to find bounds.
-	samplePages = 400
+	samplePages = 1000
 	// hashBuckets is the number of ranges of tables that have no key whose order both servers share. A power of two.
 	hashBuckets = 64
 	// nullBucket holds the rows whose key is NULL, which unique keys allow.

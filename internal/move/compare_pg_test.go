@@ -7,52 +7,65 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/pghaul/pghaul/internal/catalog"
 	"github.com/pghaul/pghaul/internal/clustertest"
 	"github.com/pghaul/pghaul/planner"
 )
 
-// comparedSide opens sessions inside read-only transactions on one snapshot and reads the table's facts.
-func comparedSide(t *testing.T, uri, table string, sessions int) side {
+// reading is a database with a session inside a read-only transaction.
+type reading struct {
+	uri     string
+	facts   *pgx.Conn
+	session *session
+}
+
+func readFrom(t *testing.T, uri string) *reading {
 	t.Helper()
-	ctx := context.Background()
-	c, err := catalog.Connect(ctx, uri, "UTF8")
+	c, err := catalog.Connect(t.Context(), uri, "UTF8")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Close(ctx) }()
-	relation, err := catalog.Read(ctx, c, "public", table, catalog.Source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return &reading{uri: uri, facts: c, session: readingSession(t, uri)}
+}
+
+func readingSession(t *testing.T, uri string) *session {
+	t.Helper()
 	config, err := catalog.Config(uri)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := side{relation: relation, columns: relation.Columns}
-	for range sessions {
-		one, err := openSession(ctx, config, "UTF8", "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(one.close)
-		if _, err := one.exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
-			t.Fatal(err)
-		}
-		s.sessions = append(s.sessions, one)
+	s, err := openSession(t.Context(), config, "UTF8", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.close)
+	if _, err := s.exec(t.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
+		t.Fatal(err)
 	}
 	return s
 }
 
-// compared compares public tables of two databases.
-func compared(t *testing.T, sourceURI, source, targetURI, target string, level VerifyLevel) *Comparison {
+// side is a table of the database as one half of a comparison.
+func (r *reading) side(t *testing.T, table string) side {
 	t.Helper()
-	c, err := compareSides(context.Background(), comparedSide(t, sourceURI, source, 2), comparedSide(t, targetURI, target, 1), level)
+	relation, err := catalog.Read(t.Context(), r.facts, "public", table, catalog.Source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return side{relation: relation, columns: relation.Columns, sessions: []*session{r.session}}
+}
+
+// comparedSide is a table that several sessions read.
+func comparedSide(t *testing.T, uri, table string, sessions int) side {
+	t.Helper()
+	s := readFrom(t, uri).side(t, table)
+	for len(s.sessions) < sessions {
+		s.sessions = append(s.sessions, readingSession(t, uri))
+	}
+	return s
 }
 
 // told is a comparison's differences, one line each, and its keys under them.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -159,8 +158,7 @@ func (d *pgDump) run(ctx context.Context, config *pgx.ConnConfig, section string
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, d.path, args...)
-	cmd.Env = append(os.Environ(), environment...)
-	cmd.Env = append(cmd.Env, "PGAPPNAME=pghaul", "LC_MESSAGES=C")
+	cmd.Env = append(append(cmd.Environ(), environment...), "PGAPPNAME=pghaul", "LC_MESSAGES=C")
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	err = cmd.Run()

@@ -2,12 +2,12 @@ package move
 
 import (
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pghaul/pghaul/planner"
 )
@@ -33,9 +33,12 @@ func libpqEnvironment(config *pgx.ConnConfig) ([]string, error) {
 		return nil, err
 	}
 	parameters["user"], parameters["password"], parameters["dbname"] = config.User, config.Password, config.Database
-	if !strings.Contains(parameters["host"], ",") && !strings.Contains(os.Getenv("PGHOST"), ",") {
+	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port })
+	if !several {
 		parameters["host"], parameters["port"] = config.Host, strconv.Itoa(int(config.Port))
-		parameters["hostaddr"] += "" // not that of the environment
+		if _, given := parameters["hostaddr"]; !given {
+			parameters["hostaddr"] = "" // not that of the environment, which pghaul does not know
+		}
 	}
 	var environment []string
 	for name, value := range parameters {

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pghaul/pghaul/internal/catalog"
+	"github.com/pghaul/pghaul/internal/cluster"
 	"github.com/pghaul/pghaul/internal/clustertest"
 	"github.com/pghaul/pghaul/planner"
 )
@@ -78,6 +79,20 @@ func configOf(t *testing.T, uri string) *pgx.ConnConfig {
 	return config
 }
 
+// dumpCluster is a server that the installed pg_dump can read: the tests' own, or another when that is newer.
+func dumpCluster(t *testing.T) *cluster.Server {
+	t.Helper()
+	dump, err := findPgDump(t.Context(), "", planner.Server{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := clustertest.Server(t)
+	if dumpedServer(t, shared.URI("postgres")).Version/10000 <= dump.major {
+		return shared
+	}
+	return clustertest.Private(t, &cluster.Options{Major: dump.major})
+}
+
 // dumpedServer is the facts that definition needs.
 func dumpedServer(t *testing.T, uri string) planner.Server {
 	t.Helper()
@@ -121,7 +136,8 @@ func dumpOf(t *testing.T, uri string, key tableKey) []string {
 
 func TestDefinitionMakesTheSame(t *testing.T) {
 	t.Parallel()
-	source := clustertest.Database(t)
+	server := dumpCluster(t)
+	source := clustertest.DatabaseOn(t, server)
 	clustertest.Exec(t, source, aroundTables, richTable, partitionedTable, oddTable)
 	odd := "odd $s; Type: INDEX"
 	for _, c := range []struct {
@@ -136,7 +152,7 @@ func TestDefinitionMakesTheSame(t *testing.T) {
 		{"odd renamed", tableKey{odd, "T\".x$*? é😀"}, tableKey{"public", "even"}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			target := clustertest.Database(t)
+			target := clustertest.DatabaseOn(t, server)
 			clustertest.Exec(t, target, aroundTables)
 			d, err := definition(t.Context(), "", configOf(t, source), dumpedServer(t, source),
 				planner.Relation{Kind: planner.Table, Schema: c.from.schema, Name: c.from.name}, c.to.schema, c.to.name)
@@ -167,7 +183,8 @@ func TestDefinitionMakesTheSame(t *testing.T) {
 
 func TestDefinitionOfPartition(t *testing.T) {
 	t.Parallel()
-	source, target := clustertest.Database(t), clustertest.Database(t)
+	server := dumpCluster(t)
+	source, target := clustertest.DatabaseOn(t, server), clustertest.DatabaseOn(t, server)
 	clustertest.Exec(t, source, aroundTables, partitionedTable)
 	clustertest.Exec(t, target, aroundTables)
 	d, err := definition(t.Context(), "", configOf(t, source), dumpedServer(t, source),
@@ -254,7 +271,7 @@ func TestPgDumpKeepsPasswordOffCommandLine(t *testing.T) {
 
 func TestPgDumpFailureIsTold(t *testing.T) {
 	t.Parallel()
-	uri := clustertest.Database(t)
+	uri := clustertest.DatabaseOn(t, dumpCluster(t))
 	clustertest.Exec(t, uri, "CREATE TABLE t (a int)", "CREATE ROLE dump_nobody LOGIN")
 	t.Cleanup(func() { clustertest.Exec(t, uri, "DROP ROLE dump_nobody") })
 	config := configOf(t, strings.Replace(uri, "postgres@", "dump_nobody@", 1))
@@ -320,7 +337,7 @@ func TestCopySequences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer s.close()
+		t.Cleanup(s.close)
 		ends[i] = s
 	}
 	copies := []planner.SequenceCopy{}

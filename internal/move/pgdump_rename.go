@@ -17,7 +17,7 @@ func (r renaming) apply(sql string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(sql); {
-		n := 1
+		var n int
 		switch {
 		case sql[i] == '\'':
 			n = skipLength(sql, i)

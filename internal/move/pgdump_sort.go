@@ -1,6 +1,7 @@
 package move
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
@@ -40,7 +41,7 @@ func sortDump(d *planner.Definition, tables []dumpedTable, before, after string)
 			rest = append(rest, s.sql)
 		}
 	}
-	d.After = append(constraints, rest...)
+	d.After = slices.Concat(constraints, rest)
 }
 
 // attached is the key of the table that ALTER TABLE ... ATTACH PARTITION names as the partition.

@@ -38,7 +38,7 @@ func splitDump(text string) []dumpStatement {
 			n := statementLength(text)
 			sql := strings.TrimSpace(text[:n])
 			text = text[n:]
-			if !strings.HasPrefix(sql, "SET ") && !strings.HasPrefix(sql, "SELECT pg_catalog.set_config(") {
+			if sql != "" && !strings.HasPrefix(sql, "SET ") && !strings.HasPrefix(sql, "SELECT pg_catalog.set_config(") {
 				all = append(all, dumpStatement{kind: kind, name: name, first: first, sql: sql})
 				first = false
 			}
