@@ -37,7 +37,11 @@ func newBar(stderr io.Writer) *bar {
 }
 
 func (b *bar) show(p pghaul.Progress, e estimate) {
-	b.state.Store(&barState{name: p.Table, words: describe(p, e)})
+	name := p.Table
+	if name == "" {
+		name = "pghaul"
+	}
+	b.state.Store(&barState{name: name, words: describe(p, e)})
 	// The last step is left to close, which takes the bar away.
 	b.line.SetCurrent(int64(max(e.done, 0) * (barScale - 1)))
 }

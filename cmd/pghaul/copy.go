@@ -233,7 +233,7 @@ func (f *copyFlags) runCopy(ctx context.Context, stdout, stderr io.Writer, table
 		printKept(stderr, report)
 	case !f.quiet:
 		printNotices(stderr, report)
-		fmt.Fprintln(stderr, summary(report))
+		fmt.Fprintln(stderr, summary(report, f.options.MaxRate))
 	}
 	return errors.Join(err, printed)
 }

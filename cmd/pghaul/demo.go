@@ -52,7 +52,7 @@ func newDemo() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd.Context(), cmd.OutOrStdout())
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	g := newGroup("Flags")
@@ -70,13 +70,17 @@ const demoDatabase = "demo"
 // demo is a run of the demo: two servers and the table on the first.
 type demo struct {
 	out           io.Writer
+	terminal      io.Writer // takes the passing line that says what is being run; nil when nobody looks
 	rows          int64
 	here, there   *cluster.Server
 	foreignTables bool // postgres_fdw is installed on the first server
 }
 
-func (f *demoFlags) run(ctx context.Context, out io.Writer) (err error) {
+func (f *demoFlags) run(ctx context.Context, out, stderr io.Writer) (err error) {
 	d := &demo{out: out, rows: f.rows}
+	if isTerminal(stderr) {
+		d.terminal = stderr
+	}
 	fmt.Fprintln(out, "Starting two throwaway PostgreSQL servers ...")
 	if d.here, err = cluster.Start(ctx, d.serverOptions(f.major)); err != nil {
 		return noServer(err)
@@ -195,6 +199,13 @@ func (d *demo) showPlan(ctx context.Context) error {
 	fmt.Fprint(d.out, "\n\n")
 	_, err = d.there.Psql(ctx, demoDatabase, "DROP TABLE "+target)
 	return err
+}
+
+// status replaces the passing line on the terminal; an empty text takes it away.
+func (d *demo) status(format string, args ...any) {
+	if d.terminal != nil {
+		fmt.Fprintf(d.terminal, "\r\x1b[K"+format, args...)
+	}
 }
 
 // leave removes a server, or with keep tells how to reach and remove it.

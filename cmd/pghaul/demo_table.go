@@ -14,8 +14,9 @@ import (
 
 // timing is what one way took. A way whose copy is not equal to the table has an error.
 type timing struct {
-	runs []time.Duration
-	err  error
+	runs   []time.Duration
+	chosen string
+	err    error
 }
 
 // median is the middle run, of two the better one.
@@ -34,28 +35,30 @@ func (s section) measure(ctx context.Context, d *demo, runs int) error {
 			if t.err != nil {
 				continue
 			}
-			took, err := s.once(ctx, w)
+			d.status("%s: run %d of %d, way %d of %d", s.title, run+1, runs, i+1, len(s.ways))
+			took, chosen, err := s.once(ctx, w)
 			if err == nil && run == 0 {
 				err = s.verify(ctx, d)
 			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			t.runs, t.err = append(t.runs, took), err
+			t.runs, t.chosen, t.err = append(t.runs, took), chosen, err
 		}
 	}
+	d.status("")
 	return s.print(d, timings)
 }
 
 // once prepares the target and times one run.
-func (s section) once(ctx context.Context, w way) (time.Duration, error) {
+func (s section) once(ctx context.Context, w way) (took time.Duration, chosen string, err error) {
 	setup := slices.Concat([]string{"DROP TABLE IF EXISTS " + demoTarget}, w.setup, []string{"CHECKPOINT"})
 	if _, err := s.target.Psql(ctx, demoDatabase, setup...); err != nil {
-		return 0, fmt.Errorf("prepare: %w", err)
+		return 0, "", fmt.Errorf("prepare: %w", err)
 	}
 	began := time.Now()
-	err := w.run(ctx)
-	return time.Since(began), err
+	chosen, err = w.run(ctx)
+	return time.Since(began), chosen, err
 }
 
 // verify compares the copy with the table by the hash of every row.
@@ -74,7 +77,6 @@ func (s section) verify(ctx context.Context, d *demo) error {
 }
 
 func (s section) print(d *demo, timings []timing) error {
-	const line = "  %-6s  %s  %8s  %8s  %6s  %s\n"
 	width := 0
 	for _, w := range s.ways {
 		width = max(width, utf8.RuneCountInString(w.name))
@@ -83,13 +85,13 @@ func (s section) print(d *demo, timings []timing) error {
 		return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
 	}
 	fmt.Fprintf(d.out, "%s: %s (speed: against the first line)\n\n", s.title, plural(d.rows, "row"))
-	fmt.Fprintf(d.out, line, "with", pad("by"), "seconds", "rows/s", "speed", "verified")
-	fmt.Fprintf(d.out, line, "------", strings.Repeat("-", width), "-------", "------", "-----", "--------")
+	d.row("with", pad("by"), "seconds", "rows/s", "speed", "verified", "method")
+	d.row("------", strings.Repeat("-", width), "-------", "------", "-----", "--------", "------")
 	var failed []error
 	for i, w := range s.ways {
 		t := &timings[i]
 		if t.err != nil {
-			fmt.Fprintf(d.out, line, w.tool, pad(w.name), "-", "-", "-", "FAILED")
+			d.row(w.tool, pad(w.name), "-", "-", "-", "FAILED", "")
 			failed = append(failed, fmt.Errorf("%s: %s %s: %w", s.title, w.tool, w.name, t.err))
 			continue
 		}
@@ -98,9 +100,15 @@ func (s section) print(d *demo, timings []timing) error {
 		if first := &timings[0]; first.err == nil {
 			ratio = fmt.Sprintf("%.2fx", first.median().Seconds()/took.Seconds())
 		}
-		fmt.Fprintf(d.out, line, w.tool, pad(w.name), fmt.Sprintf("%.2f", took.Seconds()),
-			showRate(float64(d.rows)/took.Seconds()), ratio, "equal")
+		d.row(w.tool, pad(w.name), fmt.Sprintf("%.2f", took.Seconds()),
+			showRate(float64(d.rows)/took.Seconds()), ratio, "equal", t.chosen)
 	}
 	fmt.Fprintln(d.out)
 	return errors.Join(failed...)
+}
+
+// row prints one line of a table.
+func (d *demo) row(tool, name, seconds, rate, speed, verified, method string) {
+	line := fmt.Sprintf("  %-6s  %s  %7s  %8s  %7s  %-8s  %s", tool, name, seconds, rate, speed, verified, method)
+	fmt.Fprintln(d.out, strings.TrimRight(line, " "))
 }

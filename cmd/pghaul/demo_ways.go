@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/pghaul/pghaul"
 	"github.com/pghaul/pghaul/internal/cluster"
@@ -25,9 +26,9 @@ type section struct {
 // way is one way to copy the table.
 type way struct {
 	tool, name string
-	// setup makes the target ready, run copies; only run is timed. Both may be given the same statements again and again.
+	// setup makes the target ready, run copies; only run is timed. It returns what pghaul chose, empty for others.
 	setup []string
-	run   func(ctx context.Context) error
+	run   func(ctx context.Context) (chosen string, err error)
 }
 
 const makeTarget = "CREATE TABLE " + demoTarget + originColumns
@@ -52,7 +53,7 @@ func (d *demo) inside() section {
 				"CREATE UNLOGGED TABLE "+demoTarget+originColumns, insertSelect(demoTarget), "ALTER TABLE "+demoTarget+" SET LOGGED")},
 			{"psql", "COPY text | COPY text", plain, d.pipe(d.here, "")},
 			{"psql", "COPY binary | COPY binary", plain, d.pipe(d.here, " (FORMAT binary)")},
-			{"pghaul", "(no flags: its own choice)", plain, d.haul(d.here, pghaul.CopyOptions{})},
+			{"pghaul", "(no flags)", plain, d.haul(d.here, pghaul.CopyOptions{})},
 			{"pghaul", "--create", nil, d.haul(d.here, pghaul.CopyOptions{Create: true})},
 			{"pghaul", "--method relay", plain, d.haul(d.here, pghaul.CopyOptions{Method: planner.Relay})},
 			{"pghaul", "--method insert-select", plain, d.haul(d.here, pghaul.CopyOptions{Method: planner.InsertSelect})},
@@ -70,7 +71,7 @@ func (d *demo) across() section {
 		ways: []way{
 			{"psql", "COPY text | COPY text", plain, d.pipe(d.there, "")},
 			{"psql", "COPY binary | COPY binary", plain, d.pipe(d.there, " (FORMAT binary)")},
-			{"pghaul", "(no flags: its own choice)", plain, d.haul(d.there, pghaul.CopyOptions{})},
+			{"pghaul", "(no flags)", plain, d.haul(d.there, pghaul.CopyOptions{})},
 			{"pghaul", "--truncate (frozen rows)", plain, d.haul(d.there, pghaul.CopyOptions{Fill: planner.Truncate})},
 			{"pghaul", "--jobs 2", plain, d.haul(d.there, pghaul.CopyOptions{Connections: 2})},
 			{"pghaul", "--format text", plain, d.haul(d.there, pghaul.CopyOptions{Format: planner.Text})},
@@ -91,13 +92,13 @@ func (d *demo) upserts() section {
 	return section{
 		title: "To another server, into a table whose primary key holds every tenth row", target: d.there,
 		ways: []way{
-			{"psql", "COPY text | COPY into staging, ON CONFLICT", keyed, func(ctx context.Context) error {
-				return cluster.PsqlPipe(ctx, d.here, demoDatabase, "COPY "+originTable+" TO STDOUT", d.there, demoDatabase,
+			{"psql", "COPY text | COPY into staging, ON CONFLICT", keyed, func(ctx context.Context) (string, error) {
+				return "", cluster.PsqlPipe(ctx, d.here, demoDatabase, "COPY "+originTable+" TO STDOUT", d.there, demoDatabase,
 					staging, "COPY staging FROM STDIN", "INSERT INTO "+demoTarget+" SELECT * FROM staging "+
 						"ON CONFLICT (i) DO UPDATE SET d = EXCLUDED.d, j = EXCLUDED.j, t = EXCLUDED.t")
 			}},
-			{"pghaul", "--append --on-conflict update", keyed, d.haul(d.there,
-				pghaul.CopyOptions{Fill: planner.Append, OnConflict: planner.DoUpdate})},
+			{"pghaul", "--on-conflict update", keyed, d.haul(d.there,
+				pghaul.CopyOptions{OnConflict: planner.DoUpdate})},
 		},
 	}
 }
@@ -106,15 +107,10 @@ func (d *demo) upserts() section {
 func (d *demo) foreign() section {
 	s := section{title: "Into a postgres_fdw foreign table", target: d.there}
 	for _, size := range []string{"100", "1000"} {
-		s.ways = append(s.ways, way{"psql", "INSERT ... SELECT, batch_size " + size, []string{makeTarget}, func(ctx context.Context) error {
-			_, err := d.here.Psql(ctx, demoDatabase, "ALTER FOREIGN TABLE demo_foreign OPTIONS (SET batch_size '"+size+"')", insertSelect("demo_foreign"))
-			return err
-		}})
+		s.ways = append(s.ways, way{"psql", "INSERT ... SELECT, batch_size " + size, []string{makeTarget}, d.sql(
+			"ALTER FOREIGN TABLE demo_foreign OPTIONS (SET batch_size '"+size+"')", insertSelect("demo_foreign"))})
 	}
-	s.ways = append(s.ways, way{"pghaul", "origin_table:demo_foreign", []string{makeTarget}, func(ctx context.Context) error {
-		_, err := pghaul.Copy(ctx, d.here.URI(demoDatabase), "", []pghaul.Table{{Source: originTable, Target: "public.demo_foreign"}}, nil)
-		return err
-	}})
+	s.ways = append(s.ways, way{"pghaul", "origin_table:demo_foreign", []string{makeTarget}, d.haulInto(d.here, "public.demo_foreign", pghaul.CopyOptions{})})
 	return s
 }
 
@@ -123,26 +119,34 @@ func insertSelect(target string) string {
 }
 
 // sql sends statements by psql, on the first server.
-func (d *demo) sql(statements ...string) func(context.Context) error {
-	return func(ctx context.Context) error {
+func (d *demo) sql(statements ...string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
 		_, err := d.here.Psql(ctx, demoDatabase, statements...)
-		return err
+		return "", err
 	}
 }
 
 // pipe joins two psql.
-func (d *demo) pipe(to *cluster.Server, format string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		return cluster.PsqlPipe(ctx, d.here, demoDatabase, "COPY "+originTable+" TO STDOUT"+format,
+func (d *demo) pipe(to *cluster.Server, format string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		return "", cluster.PsqlPipe(ctx, d.here, demoDatabase, "COPY "+originTable+" TO STDOUT"+format,
 			to, demoDatabase, "COPY "+demoTarget+" FROM STDIN"+format)
 	}
 }
 
 // haul is pghaul copy.
-func (d *demo) haul(to *cluster.Server, options pghaul.CopyOptions) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := pghaul.Copy(ctx, d.here.URI(demoDatabase), to.URI(demoDatabase),
-			[]pghaul.Table{{Source: originTable, Target: demoTarget}}, &options)
-		return err
+func (d *demo) haul(to *cluster.Server, options pghaul.CopyOptions) func(context.Context) (string, error) {
+	return d.haulInto(to, demoTarget, options)
+}
+
+func (d *demo) haulInto(to *cluster.Server, target string, options pghaul.CopyOptions) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		report, err := pghaul.Copy(ctx, d.here.URI(demoDatabase), to.URI(demoDatabase),
+			[]pghaul.Table{{Source: originTable, Target: target}}, &options)
+		if err != nil {
+			return "", err
+		}
+		plan := report.Tables[0].Plan
+		return strings.TrimSpace(string(plan.Method) + " " + string(plan.Format)), nil
 	}
 }

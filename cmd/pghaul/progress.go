@@ -33,7 +33,7 @@ type renderer interface {
 func newDisplay(mode string, stderr io.Writer) *display {
 	if mode == "auto" {
 		mode = "plain"
-		if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if isTerminal(stderr) {
 			mode = "bar"
 		}
 	}
@@ -47,6 +47,11 @@ func newDisplay(mode string, stderr io.Writer) *display {
 	default:
 		return &display{interval: time.Second, render: &silence{w: stderr}}
 	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (d *display) update(p pghaul.Progress)       { d.render.show(p, d.pace.next(p)) }
@@ -73,6 +78,10 @@ type pace struct {
 
 const paceWindow = 10 * time.Second
 
+// manyRows is from when on rows tell better how much is done: the payload of narrow rows is about half of what they take on
+// disk, and that of compressed ones a multiple. A few rows may differ in size by all of the table.
+const manyRows = 1000
+
 func (a *pace) next(p pghaul.Progress) estimate {
 	a.seen = append(a.seen, p)
 	for len(a.seen) > 2 && p.Elapsed-a.seen[0].Elapsed > paceWindow {
@@ -89,10 +98,10 @@ func (a *pace) next(p pghaul.Progress) estimate {
 		e.rowsPerSecond = float64(p.Rows-first.Rows) / seconds
 	}
 	switch {
+	case p.TotalRows >= manyRows:
+		e.done = min(1, float64(p.Rows)/float64(p.TotalRows))
 	case p.TotalBytes > 0:
 		e.done = min(1, float64(p.Bytes)/float64(p.TotalBytes))
-	case p.TotalRows > 0:
-		e.done = min(1, float64(p.Rows)/float64(p.TotalRows))
 	}
 	if e.done > 0.01 && e.done < 1 && p.Stage == "rows" {
 		e.left = time.Duration(float64(p.Elapsed) * (1 - e.done) / e.done)

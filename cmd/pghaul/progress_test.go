@@ -29,7 +29,11 @@ func TestPace(t *testing.T) {
 	if e := at(31, 2000, 1000); e.done != 1 || e.leftKnown {
 		t.Errorf("more than expected: %+v", e)
 	}
-	if e := at(32, 2000, 0); e.done != -1 || e.leftKnown {
+	rows := a.next(pghaul.Progress{Stage: "rows", Elapsed: 32 * time.Second, Bytes: 2000, Rows: 500, TotalRows: 2000, TotalBytes: 1000})
+	if rows.done != 0.25 {
+		t.Errorf("many rows: %+v", rows)
+	}
+	if e := at(33, 2000, 0); e.done != -1 || e.leftKnown {
 		t.Errorf("nothing expected: %+v", e)
 	}
 }

@@ -151,7 +151,7 @@ func tableName(t pghaul.TableReport) string {
 }
 
 // summary is the last line of a successful copy.
-func summary(report *pghaul.Report) string {
+func summary(report *pghaul.Report, maxRate int64) string {
 	var b strings.Builder
 	b.WriteString("copied ")
 	if n := len(report.Tables); n != 1 {
@@ -170,8 +170,12 @@ func summary(report *pghaul.Report) string {
 		}
 		fmt.Fprintf(&b, "%s rows/s)", showRate(float64(rows)/seconds))
 	}
-	if by := limitedBy(report); by != "" {
-		fmt.Fprintf(&b, "; limited by the %s", strings.TrimPrefix(by, "the "))
+	by := limitedBy(report)
+	if maxRate > 0 && float64(bytes) > 0.8*seconds*float64(maxRate) {
+		by = "--max-rate"
+	}
+	if by != "" {
+		b.WriteString("; limited by " + by)
 	}
 	return b.String()
 }
