@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
 )
@@ -51,7 +52,7 @@ func settle(ctx context.Context, s *session) ([]string, error) {
 		if !ok {
 			continue
 		}
-		status, err := s.value(ctx, "SELECT pg_catalog.pg_xact_status('"+name.xid+"')")
+		status, err := decision(ctx, s, name)
 		if err != nil {
 			return done, err
 		}
@@ -70,4 +71,26 @@ func settle(ctx context.Context, s *session) ([]string, error) {
 		done = append(done, "prepared transaction "+row[0]+" of an earlier run was "+word)
 	}
 	return done, nil
+}
+
+// decision asks how a deciding transaction ended. The server may still be at work for a run that was killed, so one that goes on is given
+// some time: rows that were moved again meanwhile would be there twice once it commits.
+func decision(ctx context.Context, s *session, name preparedName) (string, error) {
+	limit := time.NewTimer(stopGrace)
+	defer limit.Stop()
+	pause := time.NewTicker(50 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		status, err := s.value(ctx, "SELECT pg_catalog.pg_xact_status('"+name.xid+"')")
+		if err != nil || status != "in progress" {
+			return status, err
+		}
+		select {
+		case <-pause.C:
+		case <-limit.C:
+			return status, nil
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
 }

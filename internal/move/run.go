@@ -38,15 +38,12 @@ func (m *Move) Run(ctx context.Context) (*Report, error) {
 		t.report.Plan = t.plan
 	}
 	r := m.newRun()
-	err := r.prepare(ctx, m, report)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = &planner.Error{Message: "the copy was cancelled before it began", Cause: because(cause, err)}
-	}
+	watched := m.watchStalls(ctx)
+	err := r.prepareWatched(ctx, m, report)
 	if err == nil {
-		watched := m.watchStalls(ctx)
 		err = r.moveAll(ctx)
-		watched()
 	}
+	watched()
 	for _, snap := range r.snapshots {
 		snap.end()
 	}
@@ -74,6 +71,30 @@ func (m *Move) newRun() *run {
 		id: hex.EncodeToString(id), wish: m.request.Wish, verify: m.request.Verify, tables: m.tables,
 		snapshots: map[*site]*snapshot{}, logger: m.logger, slots: semaphore.NewWeighted(slots), slotCount: slots,
 	}
+}
+
+// prepareWatched is prepare under the eyes of the stall watchdog, which looks at tables: each of them stands for all here.
+func (r *run) prepareWatched(ctx context.Context, m *Move, report *Report) error {
+	pctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for _, t := range r.tables {
+		t.setCancel(cancel)
+		t.stage.set(stageBefore)
+	}
+	err := r.prepare(pctx, m, report)
+	for _, t := range r.tables {
+		t.stage.set(stageWaiting)
+		t.setCancel(nil)
+	}
+	cause := context.Cause(pctx)
+	if err == nil || cause == nil {
+		return err
+	}
+	var told *planner.Error
+	if errors.As(cause, &told) {
+		return told
+	}
+	return &planner.Error{Message: "the copy was cancelled before it began", Cause: because(cause, err)}
 }
 
 // prepare settles what earlier runs left, takes the snapshots and notes the state of the servers.

@@ -174,7 +174,10 @@ func (t *table) actual(ctx context.Context, walBefore string) *planner.Actual {
 
 // walSince returns the bytes of WAL that the target's server has written since a position, -1 when that is not known.
 func (t *table) walSince(ctx context.Context, before string) int64 {
-	after := t.walPosition(context.WithoutCancel(ctx))
+	// Asked after a cancel too, but not for ever: the network may be silent.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+	defer cancel()
+	after := t.walPosition(ctx)
 	from, ok := parseLSN(before)
 	to, ok2 := parseLSN(after)
 	if !ok || !ok2 {

@@ -131,15 +131,26 @@ type running struct {
 	err    error
 }
 
+// opens plans a move, which must succeed.
+func opens(t *testing.T, q Request) *Move {
+	t.Helper()
+	m, err := Open(t.Context(), q)
+	if err != nil {
+		t.Fatalf("open: %s", spelled(err))
+	}
+	return m
+}
+
 // starts begins a move whose planning must succeed.
 func starts(t *testing.T, q Request) *running {
 	t.Helper()
+	return begins(t, opens(t, q))
+}
+
+// begins runs a planned move in the background.
+func begins(t *testing.T, m *Move) *running {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), attemptLimit)
-	m, err := Open(ctx, q)
-	if err != nil {
-		cancel()
-		t.Fatalf("open: %s", spelled(err))
-	}
 	r := &running{move: m, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(r.done)

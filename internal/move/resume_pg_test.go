@@ -1,0 +1,84 @@
+package move
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pghaul/pghaul/internal/clustertest"
+)
+
+// interrupted leaves a copy by ranges with all but its last ranges done: a constraint of the target stops it.
+func interrupted(t *testing.T) *arena {
+	t.Helper()
+	p := protocols[len(protocols)-1]
+	p.wish.Connections = 1
+	a := newArena(t, p, 0)
+	// Room in each page, so that an update may leave a row in its range.
+	clustertest.Exec(t, a.source, "ALTER TABLE t SET (fillfactor = 60)",
+		"INSERT INTO t SELECT i, md5(i::text), repeat('w', 50) FROM generate_series(1, 500) AS i", "VACUUM ANALYZE t")
+	clustertest.Exec(t, a.target, "ALTER TABLE t ADD CONSTRAINT nearly CHECK (id < 450)")
+	report := refused(t, a.request, "nearly")
+	if kept := report.Tables[0].Kept; !strings.Contains(kept, "ranges are in the target") {
+		t.Fatalf("kept: %s", kept)
+	}
+	if found := a.outcome(t); found != "some ranges" {
+		t.Fatalf("interrupted: %s", found)
+	}
+	clustertest.Exec(t, a.target, "ALTER TABLE t DROP CONSTRAINT nearly")
+	return a
+}
+
+func TestResumeAfterSourceChanged(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change []string
+		words  string // of the refusal; empty for a change that does no harm
+	}{
+		{name: "nothing"},
+		{name: "row of a finished range updated in its page", change: []string{"UPDATE t SET v = 'new' WHERE id = 1"}, words: "new or changed rows"},
+		{name: "row of a finished range moved away", change: []string{"UPDATE t SET v = repeat(md5('long'), 200) WHERE id = 1"}, words: "source has changed"},
+		{name: "row of a finished range deleted", change: []string{"DELETE FROM t WHERE id = 2"}, words: "source has changed"},
+		{name: "row inserted into a finished range", change: []string{"DELETE FROM t WHERE id = 3", "VACUUM t", "INSERT INTO t VALUES (1003, 'new', 'new')"},
+			words: "source has changed"},
+		{name: "rewritten", change: []string{"VACUUM FULL t"}, words: "rewritten"},
+		{name: "emptied and filled", change: []string{"TRUNCATE t", "INSERT INTO t SELECT i, 'other', '' FROM generate_series(1, 500) AS i"}, words: "source has changed"},
+		{name: "row of an unfinished range updated", change: []string{"UPDATE t SET v = 'new' WHERE id = 499"}},
+		{name: "row of an unfinished range deleted", change: []string{"DELETE FROM t WHERE id = 499"}},
+		{name: "frozen", change: []string{"VACUUM FREEZE t"}},
+		{name: "updated and rolled back", change: []string{"BEGIN; UPDATE t SET v = 'new' WHERE id = 1; DELETE FROM t WHERE id = 2; ROLLBACK"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := interrupted(t)
+			clustertest.Exec(t, a.source, tt.change...)
+			before := contents(t, a.target, "TABLE t")
+			if tt.words != "" {
+				refused(t, a.request, "cannot go on with the interrupted copy", tt.words, "HINT: Start anew")
+				if after := contents(t, a.target, "TABLE t"); after != before {
+					t.Error("the refused run changed the target")
+				}
+				return
+			}
+			report := moves(t, a.request)
+			sameContents(t, a.source, "TABLE t", a.target, "TABLE t")
+			if !report.Tables[0].Plan.Resumes || report.Rows() >= 500 {
+				t.Errorf("it began anew: %d rows", report.Rows())
+			}
+		})
+	}
+}
+
+// Two runs that go on with the same copy share its ranges: none is moved twice.
+func TestResumeTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	a := interrupted(t)
+	first, second := opens(t, a.request), opens(t, a.request)
+	one, two := begins(t, first), begins(t, second)
+	errs := []error{one.ended(t, attemptLimit), two.ended(t, attemptLimit)}
+	if errs[0] != nil && errs[1] != nil {
+		t.Errorf("both failed: %s; %s", spelled(errs[0]), spelled(errs[1]))
+	}
+	sameContents(t, a.source, "TABLE t", a.target, "TABLE t")
+}
