@@ -54,17 +54,11 @@ func (g *gauge) pace(ctx context.Context, n int) error {
 }
 
 // read reads one block of the source and counts how long that took.
-func (g *gauge) read(ctx context.Context, conn net.Conn, block []byte) (int, error) {
+func (g *gauge) read(conn net.Conn, block []byte) (int, error) {
 	began := time.Now()
 	n, err := conn.Read(block)
 	g.reading.Add(int64(time.Since(began)))
 	g.signs.Add(1)
-	if n > 0 {
-		if err := g.pace(ctx, n); err != nil {
-			// The pace is only broken by the end of the context, which stops the source by itself.
-			return n, nil
-		}
-	}
 	return n, err
 }
 
