@@ -15,8 +15,7 @@ func (r *run) explain(t *table, err error) error {
 	if err == nil {
 		return nil
 	}
-	var told *planner.Error
-	if errors.As(err, &told) {
+	if told := headline(err); told != nil {
 		return told
 	}
 	message := "cannot copy " + t.name()
@@ -31,6 +30,23 @@ func (r *run) explain(t *table, err error) error {
 		e.Hint = "The server or the network went away. Run the same command again when it is back."
 	}
 	return e
+}
+
+// headline returns the message that is in err already. Where errors are joined the first one counts: the others came of it.
+func headline(err error) *planner.Error {
+	for err != nil {
+		switch e := err.(type) { //nolint:errorlint // this walks the chain itself
+		case *planner.Error:
+			return e
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			err = e.Unwrap()[0]
+		default:
+			return nil
+		}
+	}
+	return nil
 }
 
 // place says where in the table and on which side an error arose.

@@ -55,10 +55,12 @@ func settleRelay(cause error, in *copyIn, readErr, writeErr error) (int64, error
 	}
 	failErr := in.fail("the source could not be read to its end")
 	switch {
-	case writeErr != nil:
+	case writeErr != nil && (cause == nil || errors.Is(cause, errCopyEnded)):
 		return 0, &sideError{side: "target", err: writeErr}
 	case readErr != nil && !errors.Is(readErr, errCopyEnded):
 		return 0, &sideError{side: "source", err: readErr}
+	case writeErr != nil: // A write that was under way when the run was stopped.
+		return 0, &sideError{side: "target", err: because(cause, writeErr)}
 	case failErr != nil:
 		return 0, &sideError{side: "target", err: failErr}
 	}

@@ -190,7 +190,7 @@ func (r *run) moveOne(ctx context.Context, t *table) error {
 	undo := &undoLog{}
 	err := r.byProtocol(tctx, t, undo)
 	if err != nil {
-		err = errors.Join(err, t.takeBack(undo))
+		t.notUndone = t.takeBack(undo)
 		t.report.Kept = t.kept()
 	}
 	t.stage.set(stageDone)

@@ -101,7 +101,7 @@ func TestLockWaitIsReported(t *testing.T) {
 				if side == "source" {
 					locked = a.source
 				}
-				release := lock(t, locked, "t")
+				release := lock(t, locked, "public.t")
 				began := time.Now()
 				r := begins(t, m)
 				until(t, "the wait is reported", 10*time.Second, func() bool { return strings.Contains(m.Progress().Waiting, "waits for a lock held by process") })
@@ -133,7 +133,7 @@ func TestLockComesBeforeSnapshot(t *testing.T) {
 	a := newArena(t, protocols[0], 500)
 	m := opens(t, a.request)
 	s := sessionOn(t, a.source)
-	if _, err := s.exec(t.Context(), "BEGIN; TRUNCATE t; INSERT INTO t VALUES (7, 'after', 'truncate')"); err != nil {
+	if _, err := s.exec(t.Context(), "BEGIN; TRUNCATE public.t; INSERT INTO public.t VALUES (7, 'after', 'truncate')"); err != nil {
 		t.Fatal(err)
 	}
 	r := begins(t, m)

@@ -36,6 +36,7 @@ type table struct {
 	// committed: the rows are in the target for good. unknown says so when a lost connection left that open.
 	committed bool
 	unknown   string
+	notUndone error // why a step that was committed before the rows still stands
 
 	rows       atomic.Int64 // that the target took
 	ranges     atomic.Int64 // that are complete
@@ -127,6 +128,8 @@ func (t *table) kept() string {
 			return keptNothing
 		}
 		return fmt.Sprintf("%d of %d ranges are in the target; running the same command again copies the rest", done, len(t.plan.Ranges))
+	case t.notUndone != nil:
+		return "no row was kept, but what was made before the rows still stands (" + t.notUndone.Error() + "); the next run removes it"
 	}
 	return keptNothing
 }

@@ -163,9 +163,11 @@ func (w *watchdog) worksInside(ctx context.Context, t *table, s *silence) bool {
 	return false
 }
 
-// ask runs a question over the watchdog's own connection to the site, within the stall timeout.
+// ask runs a question over the watchdog's own connection to the site. The network may be silent, and several questions make one look, so
+// the answer is not waited for longer than half of the stall timeout.
 func (w *watchdog) ask(ctx context.Context, at *site, sql string) ([][]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	limit := min(stopGrace, w.move.stall()/2)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	s := w.askers[at]
 	if s == nil {
@@ -175,7 +177,12 @@ func (w *watchdog) ask(ctx context.Context, at *site, sql string) ([][]string, e
 		}
 		w.askers[at] = s
 	}
-	rows, err := s.table(ctx, sql)
+	// A deadline of the socket: the end of ctx would begin a cancel, which takes the silent network as long again.
+	err := s.conn.Conn().SetDeadline(time.Now().Add(limit))
+	var rows [][]string
+	if err == nil {
+		rows, err = s.table(context.WithoutCancel(ctx), sql)
+	}
 	if err != nil {
 		s.close()
 		delete(w.askers, at)
