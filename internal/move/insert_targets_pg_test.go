@@ -22,16 +22,19 @@ func numbers(t testing.TB, n int) (uri string) {
 	return uri
 }
 
-func TestInsertTargets(t *testing.T) {
+// insertTarget is a target that takes rows in its own way.
+type insertTarget struct {
+	name  string
+	setup []string
+	plan  func(*planner.Plan)
+	rows  int64  // by the server's count
+	check string // a query
+	want  string
+}
+
+func insertTargets() []insertTarget {
 	const likeSrc = "CREATE TABLE dst (i int, x text)"
-	tests := []struct {
-		name  string
-		setup []string
-		plan  func(*planner.Plan)
-		rows  int64  // by the server's count
-		check string // a query
-		want  string
-	}{
+	return []insertTarget{
 		{
 			name:  "identity always",
 			setup: []string{"CREATE TABLE dst (i int GENERATED ALWAYS AS IDENTITY, x text)"},
@@ -101,7 +104,10 @@ func TestInsertTargets(t *testing.T) {
 			rows:  2500, check: "SELECT count(*), sum(i) FROM dst", want: "2500|3126250",
 		},
 	}
-	for _, test := range tests {
+}
+
+func TestInsertTargets(t *testing.T) {
+	for _, test := range insertTargets() {
 		t.Run(test.name, func(t *testing.T) {
 			uri := numbers(t, 2500)
 			clustertest.Exec(t, uri, test.setup...)
