@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pghaul/pghaul/internal/sqltext"
 	"github.com/pghaul/pghaul/planner"
 )
 
@@ -40,10 +41,9 @@ func (r *run) compare(ctx context.Context, t *table, src, dst []*session) error 
 	if err != nil {
 		return err
 	}
-	from := side{sessions: src, relation: t.facts.Source, where: r.wish.Where}
+	from := r.sourceSide(t, src)
 	to := side{sessions: dst, relation: relation}
 	for _, pair := range t.plan.Columns {
-		from.columns = append(from.columns, pair.Source)
 		to.columns = append(to.columns, pair.Target)
 	}
 	c, err := compareSides(ctx, from, to, r.verify)
@@ -60,6 +60,31 @@ func (r *run) compare(ctx context.Context, t *table, src, dst []*session) error 
 			c.SourceRows, c.TargetRows, len(c.Different), c.Ranges, firstRanges(c)),
 		Hint: "Triggers, rules, or writers on the target change what it holds. Compare again with pghaul verify.",
 	}
+}
+
+// sourceSide is the source as it was read. A condition may speak of a foreign table's names, which the real relation lacks: then the
+// sub-selects that give it those names are compared.
+func (r *run) sourceSide(t *table, sessions []*session) side {
+	from := side{sessions: sessions, relation: t.facts.Source, where: r.wish.Where}
+	var names, parts []string
+	for _, pair := range t.plan.Columns {
+		from.columns = append(from.columns, pair.Source)
+		names = append(names, pair.Source.Name)
+	}
+	for _, part := range t.plan.Parts {
+		if part.Renamed {
+			parts = append(parts, "SELECT "+sqltext.QuoteIdents(names)+" FROM "+part.Source+" WHERE ("+r.wish.Where+"\n)")
+		}
+	}
+	if len(parts) == 0 {
+		return from
+	}
+	from.relation = planner.Relation{Kind: planner.Query, Query: strings.Join(parts, " UNION ALL ")}
+	from.where = ""
+	for i := range from.columns {
+		from.columns[i].Remote = ""
+	}
+	return from
 }
 
 // firstRanges names a few of the ranges that differ.
