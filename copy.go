@@ -25,6 +25,7 @@ func Copy(ctx context.Context, source, target string, tables []Table, opts *Copy
 	}
 	w := newWatch(opts)
 	defer w.stop()
+	request.OnWait = w.waits
 	m, err := move.Open(ctx, request)
 	if err != nil {
 		return nil, err

@@ -49,9 +49,10 @@ type watch struct {
 	quit   chan struct{}
 	ended  sync.WaitGroup
 
-	lock sync.Mutex
-	look func() move.Progress // nil while tables are planned
-	rows int64                // the final count, 0 before
+	lock    sync.Mutex
+	look    func() move.Progress // nil while tables are planned
+	waiting string               // the lock that planning waits for
+	rows    int64                // the final count, 0 before
 }
 
 // newWatch starts a watch, or one that does nothing when nobody asked for progress.
@@ -85,10 +86,10 @@ func (w *watch) repeat(interval time.Duration) {
 
 func (w *watch) now() Progress {
 	w.lock.Lock()
-	look, rows := w.look, w.rows
+	look, rows, waiting := w.look, w.rows, w.waiting
 	w.lock.Unlock()
 	if look == nil {
-		return Progress{Stage: stageOpen, TotalRows: -1, Elapsed: time.Since(w.began)}
+		return Progress{Stage: stageOpen, TotalRows: -1, Waiting: waiting, Elapsed: time.Since(w.began)}
 	}
 	p := look()
 	return Progress{
@@ -104,6 +105,13 @@ func (w *watch) running(look func() move.Progress) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.look = look
+}
+
+// waits says which lock planning waits for.
+func (w *watch) waits(lock string) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.waiting = lock
 }
 
 // finished makes the last progress agree with the report.

@@ -175,6 +175,6 @@ type Actual struct {
 // SentStatement is one text that was sent, how often and for how many rows each time.
 type SentStatement struct {
 	SQL   string
-	Rows  int // rows of one batch
+	Rows  int // rows of one batch; 0 for a COPY, which takes any number
 	Times int64
 }

@@ -146,7 +146,11 @@ func (w *writer) statements(p *Plan) {
 	}
 	if p.Actual != nil {
 		for _, s := range p.Actual.Statements {
-			w.line(fmt.Sprintf("Sent %s with %s", times(s.Times), count(s.Rows, "row")), s.SQL)
+			how := count(s.Rows, "row") + " each"
+			if s.Rows == 0 {
+				how = "all rows in one stream"
+			}
+			w.line(fmt.Sprintf("Sent %s, %s", times(s.Times), how), s.SQL)
 		}
 	}
 }

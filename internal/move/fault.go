@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -22,10 +23,11 @@ func (r *run) explain(t *table, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &planner.Error{Message: "the copy of " + t.name() + " was cancelled", Cause: err}
 	}
-	e := &planner.Error{Message: message, Detail: t.place(err), Cause: err}
+	e := &planner.Error{Message: message, Detail: t.place(err), Cause: &brief{text: bare(err).Error(), err: err}}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		e.Hint = hintFor(pg)
+		e.Cause = &brief{text: pg.Message, err: err}
 	} else if connectionLost(err) {
 		e.Hint = "The server or the network went away. Run the same command again when it is back."
 	}
@@ -49,32 +51,60 @@ func headline(err error) *planner.Error {
 	return nil
 }
 
-// place says where in the table and on which side an error arose.
-func (t *table) place(err error) string {
-	var side *sideError
-	var in *rangeError
-	where := ""
-	if errors.As(err, &in) && len(t.plan.Ranges) > 1 {
-		part := t.plan.Ranges[in.index]
-		where = fmt.Sprintf("Range %d of %d", in.index+1, len(t.plan.Ranges))
-		if part.FromPage != 0 || part.ToPage != 0 {
-			where += fmt.Sprintf(" (blocks from %d of %s)", part.FromPage, t.plan.Parts[part.Part].Source)
+// brief is an error whose place is told elsewhere.
+type brief struct {
+	text string
+	err  error
+}
+
+func (b *brief) Error() string { return b.text }
+
+func (b *brief) Unwrap() error { return b.err }
+
+// bare takes off what place tells.
+func bare(err error) error {
+	for {
+		switch e := err.(type) { //nolint:errorlint // Only the outermost layers are meant, one after the other.
+		case *rangeError:
+			err = e.err
+		case *rowError:
+			err = e.err
+		case *sideError:
+			err = e.err
+		default:
+			return err
 		}
 	}
+}
+
+// place says in which range and row and on which side an error arose, as a sentence, or "" when that is not known.
+func (t *table) place(err error) string {
+	var parts []string
+	var in *rangeError
+	if errors.As(err, &in) && len(t.plan.Ranges) > 1 {
+		text := fmt.Sprintf("range %d of %d", in.index+1, len(t.plan.Ranges))
+		if r := t.plan.Ranges[in.index]; r.FromPage != 0 || r.ToPage != 0 {
+			text += fmt.Sprintf(" (blocks from %d of %s)", r.FromPage, t.plan.Parts[r.Part].Source)
+		}
+		parts = append(parts, text)
+	}
+	var row *rowError
+	if errors.As(err, &row) && row.place() != "" {
+		parts = append(parts, row.place())
+	}
+	var side *sideError
 	if errors.As(err, &side) {
 		server := t.plan.Target.Server
 		if side.side == "source" {
 			server = t.plan.Source.Server
 		}
-		if where != "" {
-			where += ", "
-		}
-		where += "on the " + side.side + " " + server
+		parts = append(parts, "on the "+side.side+" "+server)
 	}
-	if where == "" {
+	if len(parts) == 0 {
 		return ""
 	}
-	return "Failed " + where + "."
+	text := strings.Join(parts, ", ")
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // hints tell what to do about errors whose remedy is known, by SQLSTATE; the class alone where the whole class has one.

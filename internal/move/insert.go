@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"strings"
 
 	"github.com/pghaul/pghaul/internal/copyfmt"
 	"github.com/pghaul/pghaul/planner"
@@ -306,16 +307,19 @@ type rowError struct {
 }
 
 // Error names the rows.
-func (e *rowError) Error() string {
+func (e *rowError) Error() string { return strings.TrimPrefix(e.place()+": "+e.err.Error(), ": ") }
+
+// place names the rows, "" when they can be any.
+func (e *rowError) place() string {
 	switch {
 	case e.last == 0 && e.first <= 1:
-		return e.err.Error()
+		return ""
 	case e.last == 0:
-		return fmt.Sprintf("behind row %d: %s", e.first-1, e.err)
+		return fmt.Sprintf("behind row %d", e.first-1)
 	case e.first == e.last:
-		return fmt.Sprintf("row %d: %s", e.first, e.err)
+		return fmt.Sprintf("row %d", e.first)
 	}
-	return fmt.Sprintf("rows %d to %d: %s", e.first, e.last, e.err)
+	return fmt.Sprintf("rows %d to %d", e.first, e.last)
 }
 
 // Unwrap returns what happened.

@@ -51,6 +51,7 @@ func (o *opening) open(ctx context.Context) error {
 	if o.target, err = connectEnd(ctx, r.Target); err != nil {
 		return err
 	}
+	defer o.watchLocks(ctx)()
 	pairs, err := o.pairs(ctx)
 	if err != nil {
 		return err

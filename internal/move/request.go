@@ -31,6 +31,9 @@ type Request struct {
 	Verify VerifyLevel
 	// PgDump is the path of pg_dump, looked up in PATH when empty.
 	PgDump string
+	// OnWait hears which lock Open waits for, and "" when it waits no longer. It is called from one goroutine. nil hears nothing; Run has
+	// Progress.
+	OnWait func(lock string)
 	// Logger takes what happens on the way. nil means silence.
 	Logger *slog.Logger
 }
