@@ -112,9 +112,17 @@ func (a *pace) next(p pghaul.Progress) estimate {
 
 // describe is the progress in words, without the table's name.
 func describe(p pghaul.Progress, e estimate) string {
-	if p.Stage == "plan" {
-		return "planning"
+	text := "planning"
+	if p.Stage != "plan" {
+		text = describeRows(p, e)
 	}
+	if p.Waiting != "" {
+		text += "; " + p.Waiting
+	}
+	return text
+}
+
+func describeRows(p pghaul.Progress, e estimate) string {
 	text := plural(p.Rows, "row")
 	if p.Bytes > 0 {
 		text += fmt.Sprintf(", %s, %s/s", showBytes(float64(p.Bytes)), showBytes(e.bytesPerSecond))
@@ -127,9 +135,6 @@ func describe(p pghaul.Progress, e estimate) string {
 	}
 	if e.leftKnown {
 		text += fmt.Sprintf(", %.0f %%, %s left", e.done*100, showTime(e.left.Round(time.Second)))
-	}
-	if p.Waiting != "" {
-		text += "; " + p.Waiting
 	}
 	return text
 }
