@@ -59,6 +59,9 @@ func (s *situation) merge(p *Plan) *MergePlan {
 	frozen.Frozen = true
 	m.Write = frozen.copyFrom(staging)
 	m.Merge = p.insertHead(s.targetName) + " SELECT " + s.deduplicated(columns, key) + " " + s.conflictClause()
+	if s.wish.OnConflict == DoUpdate {
+		m.Plain = p.insertHead(s.targetName) + " SELECT " + columns + " FROM " + staging + " " + s.conflictClause()
+	}
 	p.Notes = append(p.Notes, s.mergeNote())
 	return m
 }

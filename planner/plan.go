@@ -140,6 +140,8 @@ type MergePlan struct {
 	// Count counts the input rows that share their key with another input row.
 	Count string
 	Merge string // the INSERT ... SELECT ... ON CONFLICT
+	// Plain is sent in place of Merge when Count has found no shared key: it saves a sort of all rows. Empty when Merge sorts nothing.
+	Plain string
 }
 
 // Alternative is a method that was not taken.

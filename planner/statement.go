@@ -29,8 +29,11 @@ func (p *Plan) Statements() []Statement {
 	case Insert:
 		return append(all, p.batchStatements(r, to)...)
 	case Merge:
-		return append(all, Statement{Label: to, SQL: p.Merge.Create}, Statement{Label: to, SQL: p.Merge.Write}, Statement{Label: to, SQL: p.Merge.Count},
-			Statement{Label: to, SQL: p.Merge.Merge})
+		all = append(all, Statement{Label: to, SQL: p.Merge.Create}, Statement{Label: to, SQL: p.Merge.Write}, Statement{Label: to, SQL: p.Merge.Count})
+		if p.Merge.Plain == "" {
+			return append(all, Statement{Label: to, SQL: p.Merge.Merge})
+		}
+		return append(all, Statement{Label: to + " if that is 0", SQL: p.Merge.Plain}, Statement{Label: to + " if not", SQL: p.Merge.Merge})
 	}
 	return append(all, Statement{Label: to, SQL: p.WriteSQL(r)})
 }

@@ -32,7 +32,11 @@ func mergeStaged(ctx context.Context, w *worker) (merged, duplicates int64, err 
 			return 0, 0, fmt.Errorf("count the rows with equal keys: %w", err)
 		}
 	}
-	tag, err := w.dst.exec(ctx, w.plan.Merge.Merge)
+	sql := w.plan.Merge.Merge
+	if duplicates == 0 && w.plan.Merge.Plain != "" {
+		sql = w.plan.Merge.Plain
+	}
+	tag, err := w.dst.exec(ctx, sql)
 	if err != nil {
 		return 0, 0, fmt.Errorf("merge the staged rows: %w", err)
 	}
