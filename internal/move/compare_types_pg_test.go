@@ -60,6 +60,8 @@ var comparedTypes = []struct {
 	{name: "jsonb", typ: "jsonb", source: `'{"a":1.0}'`, target: `'{"a":1.00}'`, differs: true},
 	{name: "jsonb equal", typ: "jsonb", source: "'{\"a\":1,\"b\":\"\u00e9\"}'", target: "'{\"b\":\"\u00e9\",\"a\":1}'"},
 	{name: "xml", typ: "xml", source: `'<a/>'`, target: `'<a></a>'`, differs: true},
+	{name: "xml encoding does not travel", typ: "xml", source: `'<?xml version="1.0" encoding="ISO-8859-1"?><a/>'`, target: `'<a/>'`},
+	{name: "xml standalone", typ: "xml", source: `'<?xml version="1.0" standalone="yes"?><a/>'`, target: `'<a/>'`, differs: true},
 	{name: "money", typ: "money", source: `'-12.30'`},
 	{name: "array", typ: "int[]", source: `'{1,NULL}'`, target: `'{1,0}'`, differs: true},
 	{name: "array bounds", typ: "int[]", source: `'[0:1]={1,2}'`, target: `'{1,2}'`, differs: true},

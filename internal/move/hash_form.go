@@ -88,6 +88,8 @@ func outputText(t planner.Type, value string) string {
 		return "textin(bpcharout(" + value + "))" // its cast to text strips blanks
 	case catalogType(t) && t.Name == "bool":
 		return "textin(boolout(" + value + "))" // its cast to text says true, its output t
+	case catalogType(t) && t.Name == "xml":
+		return "textin(xml_out(" + value + "))" // its cast to text keeps an encoding declaration, which does not travel
 	case t.Class == planner.BaseType && !t.BuiltIn():
 		// Its owner may have made a cast to text that does not keep everything. format always calls the output function.
 		return "CASE WHEN num_nulls(" + value + ") = 0 THEN format('%s', " + value + ") END"
