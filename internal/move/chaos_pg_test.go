@@ -42,8 +42,12 @@ func (a *arena) victim(t *testing.T, killAt int64) (said string, ended bool) {
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	a.sourceLine.arm(fault{})
+	a.destLine.arm(fault{})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	a.destLine.arm(fault{callAt: killAt, call: func() { _ = cmd.Process.Kill() }})
-	err := cmd.Run()
+	err := cmd.Wait()
 	return out.String(), err == nil
 }
 

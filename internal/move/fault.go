@@ -26,7 +26,7 @@ func (r *run) explain(t *table, err error) error {
 	e := &planner.Error{Message: message, Detail: t.place(err), Cause: &brief{text: bare(err).Error(), err: err}}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		e.Hint = hintFor(pg)
+		e.Hint = hintFor(pg, onSource(err))
 		e.Cause = &brief{text: pg.Message, err: err}
 	} else if connectionLost(err) {
 		e.Hint = "The server or the network went away. Run the same command again when it is back."
@@ -127,12 +127,21 @@ var hints = map[string]string{
 	"22":    "The target's type does not take this value. Leave such rows out with --where, or the column with --columns.",
 }
 
-func hintFor(pg *pgconn.PgError) string {
+func hintFor(pg *pgconn.PgError, source bool) string {
 	if pg.Hint != "" || len(pg.Code) != 5 {
 		return pg.Hint
 	}
 	if hint, ok := hints[pg.Code]; ok {
 		return hint
 	}
+	if source && pg.Code[:2] == "22" {
+		return "The source cannot compute this value. Leave such rows out with --where, or the column with --columns."
+	}
 	return hints[pg.Code[:2]]
+}
+
+// onSource reports whether it was the source's server that failed.
+func onSource(err error) bool {
+	var side *sideError
+	return errors.As(err, &side) && side.side == "source"
 }
