@@ -132,6 +132,9 @@ func (v *verification) compare(ctx context.Context, n names) (*Comparison, error
 	if target.sessions, err = v.sessions(ctx, "target", to.config, to.server); err != nil {
 		return nil, err
 	}
+	if err := v.checkCondition(ctx, &source, &target); err != nil {
+		return nil, err
+	}
 	c, err := compareSides(ctx, source, target, v.request.Level)
 	if err != nil {
 		return nil, err
