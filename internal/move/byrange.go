@@ -170,23 +170,36 @@ func bindText(sql string, values ...string) string {
 	return sql
 }
 
-// forgetRecords removes the records of the tables that are complete.
+// forgetRecords removes the records of the tables that are complete. It goes on over lost connections for some time.
 func (r *run) forgetRecords(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*stopGrace)
+	defer cancel()
 	for _, t := range r.tables {
 		if t.report.Err != nil {
 			continue
 		}
-		s, err := t.target.take(ctx, t.encoding)
-		if err != nil {
-			return err
+		if err := persist(ctx, func() error { return t.forgetRecord(ctx) }); err != nil {
+			return &planner.Error{
+				Message: "all rows are in " + t.plan.Target.Relation + ", but the record of their copy could not be removed",
+				Hint:    "Run the same command again: it finds nothing left to copy and removes the record.",
+				Cause:   err,
+			}
 		}
-		key := sqltext.QuoteLiteral(t.key)
-		_, err = s.exec(ctx, "BEGIN; DELETE FROM pghaul.done_range WHERE key = "+key+"; DELETE FROM pghaul.move WHERE key = "+key+"; COMMIT")
-		if err != nil {
-			t.target.drop(s)
-			return err
-		}
-		t.target.give(t.encoding, s)
 	}
+	return nil
+}
+
+func (t *table) forgetRecord(ctx context.Context) error {
+	s, err := t.target.take(ctx, t.encoding)
+	if err != nil {
+		return err
+	}
+	key := sqltext.QuoteLiteral(t.key)
+	_, err = s.exec(ctx, "BEGIN; DELETE FROM pghaul.done_range WHERE key = "+key+"; DELETE FROM pghaul.move WHERE key = "+key+"; COMMIT")
+	if err != nil {
+		t.target.drop(s)
+		return err
+	}
+	t.target.give(t.encoding, s)
 	return nil
 }
