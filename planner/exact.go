@@ -13,7 +13,7 @@ func (s *situation) chooseFormat() *Error {
 	var names []string
 	for i := range s.pairs {
 		p := &s.pairs[i]
-		p.Why = inexact(&p.Source.Type, &p.Target.Type, s.facts.SameDatabase)
+		p.Why = s.facts.passage().inexact(&p.Source.Type, &p.Target.Type)
 		if p.Exact = p.Why == ""; !p.Exact {
 			s.inexact = append(s.inexact, *p)
 			names = append(names, "column "+sqltext.QuoteIdent(p.Source.Name)+" "+p.Why)
@@ -39,32 +39,46 @@ func (s *situation) noteType(p *Pair) {
 	}
 }
 
+// infiniteInterval is the first server_version_num whose interval type has infinity (release notes of PostgreSQL 17). In binary it is the
+// largest months, days and microseconds, which an older server takes for a finite interval of 178956970 years (timestamp.c).
+const infiniteInterval = 170000
+
+// passage is what the exactness of every type depends on: the way from the source's database to the target's.
+type passage struct {
+	sameDatabase   bool
+	source, target int // server_version_num
+}
+
+func (f *Facts) passage() passage {
+	return passage{sameDatabase: f.SameDatabase, source: f.SourceServer.Version, target: f.TargetServer.Version}
+}
+
 // inexact says why the binary form that the source type's send function makes may not be what the target type's receive function takes
 // for the same value, as a phrase that follows the column's name. It is empty when both are provably the same, which is decided from
-// the functions' own code (src/backend/utils/adt): base types of PostgreSQL have one binary form in all versions; arrays and
-// composites carry type identifiers that are compared on arrival (arrayfuncs.c, rowtypes.c); an enum travels as its label, a domain as
-// its base type, a range as its bounds.
-func inexact(from, to *Type, sameDatabase bool) string {
+// the functions' own code (src/backend/utils/adt): base types of PostgreSQL have one binary form in all versions, but for the infinite
+// interval; arrays and composites carry type identifiers that are compared on arrival (arrayfuncs.c, rowtypes.c); an enum travels as
+// its label, a domain as its base type, a range as its bounds.
+func (w passage) inexact(from, to *Type) string {
 	from, to = baseType(from), baseType(to)
 	if from.Class != to.Class {
 		return "has another type in the target: " + to.SQL
 	}
 	switch from.Class {
 	case Array:
-		return inexactArray(from, to, sameDatabase)
+		return w.inexactArray(from, to)
 	case Composite:
-		return inexactComposite(from, to, sameDatabase)
+		return w.inexactComposite(from, to)
 	case Enum:
 		return inexactEnum(from, to)
 	case RangeType, Multirange:
 		if from.Sub == nil || to.Sub == nil {
 			return "is a range type of unknown bounds"
 		}
-		return inexact(from.Sub, to.Sub, sameDatabase)
+		return w.inexact(from.Sub, to.Sub)
 	case Pseudo:
 		return "has a pseudo-type"
 	}
-	return inexactBase(from, to, sameDatabase)
+	return w.inexactBase(from, to)
 }
 
 // baseType goes through domains, which travel as what they are based on.
@@ -75,7 +89,7 @@ func baseType(t *Type) *Type {
 	return t
 }
 
-func inexactBase(from, to *Type, sameDatabase bool) string {
+func (w passage) inexactBase(from, to *Type) string {
 	switch {
 	case from.Send == "" || to.Receive == "":
 		return "has a type without a binary form: " + from.SQL
@@ -87,12 +101,14 @@ func inexactBase(from, to *Type, sameDatabase bool) string {
 	case from.BuiltIn() && (from.Name == "int2vector" || from.Name == "oidvector"):
 		// An empty one is sent as an array without dimensions, which its receive function refuses (int.c, oid.c).
 		return "is an " + from.Name + ", which may be empty and then has no binary form"
-	case from.BuiltIn() && objectAlias(from.Name) && !sameDatabase:
+	case from.BuiltIn() && objectAlias(from.Name) && !w.sameDatabase:
 		return "is a " + from.Name + ", whose binary form is an object identifier of its own database"
+	case from.BuiltIn() && from.Name == "interval" && w.source >= infiniteInterval && w.target < infiniteInterval:
+		return "is an interval, which may be infinite and then is another value in the binary form of the target's older version"
 	case from.BuiltIn():
 		// money is among these: its binary form is the stored integer, and so is its text when both sessions have lc_monetary C.
 		return ""
-	case sameDatabase && from.OID == to.OID:
+	case w.sameDatabase && from.OID == to.OID:
 		return ""
 	case from.Extension == "" || to.Extension == "":
 		return "has a type of its own database: " + from.SQL
@@ -120,11 +136,11 @@ func objectAlias(name string) bool {
 	return strings.HasPrefix(name, "reg")
 }
 
-func inexactArray(from, to *Type, sameDatabase bool) string {
+func (w passage) inexactArray(from, to *Type) string {
 	if from.Elem == nil || to.Elem == nil {
 		return "is an array of an unknown type"
 	}
-	if why := inexact(from.Elem, to.Elem, sameDatabase); why != "" {
+	if why := w.inexact(from.Elem, to.Elem); why != "" {
 		return "is an array, each element of which " + why
 	}
 	if from.Elem.OID != to.Elem.OID || from.Elem.OID == 0 {
@@ -133,13 +149,13 @@ func inexactArray(from, to *Type, sameDatabase bool) string {
 	return ""
 }
 
-func inexactComposite(from, to *Type, sameDatabase bool) string {
+func (w passage) inexactComposite(from, to *Type) string {
 	if len(from.Fields) != len(to.Fields) {
 		return fmt.Sprintf("is a composite type with %d fields, and %d in the target", len(from.Fields), len(to.Fields))
 	}
 	for i := range from.Fields {
 		a, b := &from.Fields[i], &to.Fields[i]
-		if why := inexact(&a.Type, &b.Type, sameDatabase); why != "" {
+		if why := w.inexact(&a.Type, &b.Type); why != "" {
 			return "is a composite type, whose field " + sqltext.QuoteIdent(a.Name) + " " + why
 		}
 		if a.Type.OID != b.Type.OID || a.Type.OID == 0 {

@@ -9,15 +9,18 @@ import (
 type exactness struct {
 	from, to Type
 	within   bool // in the same database
+	versions [2]int
 	why      string
 }
 
 func (c exactness) check(t *testing.T) {
-	why := inexact(&c.from, &c.to, c.within)
+	why := passage{c.within, c.versions[0], c.versions[1]}.inexact(&c.from, &c.to)
 	if c.why == "" && why != "" || !strings.Contains(why, c.why) {
 		t.Errorf("got %q, want %q", why, c.why)
 	}
 }
+
+var intervalType = base(1186, "interval", "interval")
 
 var regclassType = base(2205, "regclass", "regclass")
 
@@ -73,6 +76,10 @@ func TestInexactBase(t *testing.T) {
 		"no send":             {from: silent(int4Type), to: int4Type, why: "without a binary form"},
 		"xml":                 {from: xmlType, to: xmlType, within: true, why: "is xml"},
 		"money":               {from: base(790, "money", "money"), to: base(790, "money", "money")},
+		"interval":            {from: intervalType, to: intervalType, versions: [2]int{160000, 150000}},
+		"interval downwards":  {from: intervalType, to: intervalType, versions: [2]int{170000, 160014}, why: "may be infinite"},
+		"interval upwards":    {from: intervalType, to: intervalType, versions: [2]int{160014, 170000}},
+		"interval at 17":      {from: intervalType, to: intervalType, versions: [2]int{180004, 170000}},
 		"regclass":            {from: regclassType, to: regclassType, why: "object identifier of its own database"},
 		"regclass within":     {from: regclassType, to: regclassType, within: true},
 		"oid":                 {from: base(26, "oid", "oid"), to: base(26, "oid", "oid")},
