@@ -50,6 +50,9 @@ func Config(dsn string) (*pgx.ConnConfig, error) {
 	if err != nil {
 		return nil, err
 	}
+	if config.Database == "" { // The server would take it so; messages should say which it is.
+		config.Database = config.User
+	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = applicationName
 	}

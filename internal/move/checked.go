@@ -9,6 +9,20 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
+// verifiable refuses a comparison that could only find a difference: rows that were in the target before have nothing to be compared with.
+func verifiable(t *table, request Request) error {
+	adds := request.Wish.Fill == planner.Append || request.Wish.OnConflict != planner.NoConflictAction
+	if request.Verify == NoVerify || !adds || t.facts.Target.Kind == planner.Missing || t.facts.Target.Empty {
+		return nil
+	}
+	return &planner.Error{
+		Kind:    planner.Refused,
+		Message: "--verify cannot be used when rows are added to those of " + t.plan.Target.Relation,
+		Detail:  "It compares whole tables, and the target holds rows already.",
+		Hint:    "Leave --verify out. The server's count of the rows that it took is in the report.",
+	}
+}
+
 // compareOpen compares before the commit: the target side is the worker's own transaction, which sees its rows.
 func (r *run) compareOpen(ctx context.Context, t *table, w *worker) error {
 	t.stage.set(stageVerify)
@@ -55,7 +69,7 @@ func (r *run) compare(ctx context.Context, t *table, src, dst []*session) error 
 		return nil
 	}
 	return &planner.Error{
-		Message: "verify found " + t.name() + " to differ",
+		Message: t.plan.Source.Relation + " and " + t.plan.Target.Relation + " differ",
 		Detail: fmt.Sprintf("The source has %d rows, the target %d; %d of %d ranges differ: %s.",
 			c.SourceRows, c.TargetRows, len(c.Different), c.Ranges, firstRanges(c)),
 		Hint: "Triggers, rules, or writers on the target change what it holds. Compare again with pghaul verify.",

@@ -179,6 +179,9 @@ func (o *opening) plan(ctx context.Context, n names) error {
 	if err := t.checkCondition(ctx, m.request.Wish.Where); err != nil {
 		return err
 	}
+	if err := verifiable(t, m.request); err != nil {
+		return err
+	}
 	t.plan.Notes = append(append(t.plan.Notes, from.notes...), to.notes...)
 	m.tables = append(m.tables, t)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pghaul/pghaul/internal/clustertest"
+	"github.com/pghaul/pghaul/planner"
 )
 
 func TestOpenTellsLockWait(t *testing.T) {
@@ -38,5 +39,17 @@ func lockedBy(t *testing.T, uri, sql string) (release func()) {
 		if _, err := s.exec(context.Background(), "COMMIT"); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestVerifyIsRefusedWhereRowsAreAdded(t *testing.T) {
+	uri := clustertest.Database(t)
+	clustertest.Exec(t, uri, "CREATE TABLE src (i int)", "CREATE TABLE dst (i int)", "INSERT INTO src VALUES (1)")
+	q := onePair(uri, "", "src", "dst", planner.Wish{Fill: planner.Append})
+	q.Verify = VerifyHash
+	moves(t, q) // The target is empty: there is nothing that the comparison could mistake.
+	refused(t, q, "--verify cannot be used")
+	if n := clustertest.Query(t, uri, "SELECT count(*) FROM dst"); n != "1" {
+		t.Errorf("%s rows", n)
 	}
 }
