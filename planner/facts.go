@@ -29,6 +29,8 @@ type Definition struct {
 	Indexes      []string // statements after the rows that may run side by side; they name the final table
 	After        []string // statements after those, in order
 	ForeignKeys  []string // statements for when all tables of the run are in place
+	// Inherits are the tables, by quoted qualified name, that must be there before it, since it inherits from them.
+	Inherits []string
 }
 
 // Recorded is the record of an interrupted move with CommitRange.

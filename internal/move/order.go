@@ -15,12 +15,13 @@ func bySize(tables []*table) []*table {
 }
 
 // parentsFirst returns for each table the tables of the run that must be complete before it begins: those that its target's foreign keys
-// point to. A foreign key that closes a circle is left out; the server then tells whether the rows hold without it.
+// point to, and those that a target which is made inherits from. A foreign key that closes a circle is left out; the server then tells
+// whether the rows hold without it.
 func parentsFirst(tables []*table) map[*table][]*table {
 	waits := map[*table][]*table{}
 	for _, child := range tables {
 		for _, parent := range tables {
-			if child != parent && refersTo(child, parent) && !reaches(waits, parent, child) {
+			if child != parent && (refersTo(child, parent) || inherits(child, parent)) && !reaches(waits, parent, child) {
 				waits[child] = append(waits[child], parent)
 			}
 		}

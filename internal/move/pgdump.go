@@ -48,6 +48,10 @@ func definition(ctx context.Context, dumpPath string, config *pgx.ConnConfig, se
 	if err != nil {
 		return nil, err
 	}
+	kin, err := findKin(ctx, config, from, tableKey{schema, name}, renamed)
+	if err != nil {
+		return nil, err
+	}
 	before, err := dump.run(ctx, config, "pre-data", tables)
 	if err != nil {
 		return nil, err
@@ -56,13 +60,14 @@ func definition(ctx context.Context, dumpPath string, config *pgx.ConnConfig, se
 	if err != nil {
 		return nil, err
 	}
-	d := &planner.Definition{From: "pg_dump " + dump.version, Schema: schema, Name: name}
+	d := &planner.Definition{From: "pg_dump " + dump.version, Schema: schema, Name: name, Inherits: kin.parents}
 	sortDump(d, tables, before, after)
 	for _, statements := range [][]string{d.Before, d.Indexes, d.After, d.ForeignKeys} {
 		for i := range statements {
 			statements[i] = renamed.apply(statements[i])
 		}
 	}
+	d.After = append(d.After, kin.statistics...)
 	return d, nil
 }
 
