@@ -71,10 +71,25 @@ func bare(err error) error {
 			err = e.err
 		case *sideError:
 			err = e.err
+		case interface{ Unwrap() []error }: // What was joined behind came of the first.
+			first := e.Unwrap()[0]
+			if !placed(first) {
+				return err
+			}
+			err = first
 		default:
 			return err
 		}
 	}
+}
+
+// placed reports whether err itself is one of those that place tells.
+func placed(err error) bool {
+	switch err.(type) { //nolint:errorlint // Only the outermost layer is meant.
+	case *rangeError, *rowError, *sideError:
+		return true
+	}
+	return false
 }
 
 // place says in which range and row and on which side an error arose, as a sentence, or "" when that is not known.

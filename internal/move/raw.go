@@ -47,6 +47,9 @@ func (s *session) takeOver(ctx context.Context) (*raw, error) {
 
 // giveBack returns the socket to the session. The server must stand at ReadyForQuery; when it does not, the session is closed.
 func (r *raw) giveBack() error {
+	if err := r.farewell(); err != nil {
+		return errors.Join(err, r.conn.Close())
+	}
 	if r.tx == 0 || len(r.rest) > 0 || !r.scan.Idle() {
 		return errors.Join(errors.New("the connection is in the middle of a message"), r.conn.Close())
 	}
@@ -57,6 +60,22 @@ func (r *raw) giveBack() error {
 		return errors.Join(err, r.conn.Close())
 	}
 	r.session.conn = conn
+	return nil
+}
+
+// farewell looks at what came behind ReadyForQuery: a server that is shut down says so then and there. Notices and changed settings, which
+// may come as well, are passed by.
+func (r *raw) farewell() error {
+	for r.tx != 0 && len(r.rest) > 0 {
+		used, event, err := r.scan.Next(r.rest)
+		r.rest = r.rest[used:]
+		if err != nil {
+			return err
+		}
+		if event.Type == wire.TypeError {
+			return serverError(event.Body)
+		}
+	}
 	return nil
 }
 

@@ -61,6 +61,8 @@ func settleRelay(cause error, in *copyIn, readErr, writeErr error) (int64, error
 		return 0, &sideError{side: "source", err: readErr}
 	case writeErr != nil: // A write that was under way when the run was stopped.
 		return 0, &sideError{side: "target", err: because(cause, writeErr)}
+	case failErr != nil && errors.Is(cause, errCopyEnded) && in.outcome != nil:
+		return 0, &sideError{side: "target", err: in.outcome}
 	case failErr != nil:
 		return 0, &sideError{side: "target", err: failErr}
 	}

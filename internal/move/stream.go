@@ -195,8 +195,8 @@ func (c *copyIn) end(last []byte) (int64, error) {
 	<-c.answer
 	c.halt()
 	err := c.outcome
-	if back := c.raw.giveBack(); back != nil {
-		err = errors.Join(err, fmt.Errorf("give back the connection to %s: %w", c.raw.session.address, back))
+	if back := c.raw.giveBack(); back != nil && err == nil { // After an error of the connection this one follows from it.
+		err = fmt.Errorf("give back the connection to %s: %w", c.raw.session.address, back)
 	}
 	c.raw = nil
 	if err != nil {
