@@ -112,6 +112,7 @@ type Relation struct {
 	Triggers    []Trigger
 
 	CanSelect   bool
+	ColumnsOnly bool // the SELECT privilege is on columns and not on the table: ctid cannot be read
 	CanInsert   bool
 	CanTruncate bool
 	IsOwner     bool // the connected user owns it, or is a member of the owner, or is superuser

@@ -128,9 +128,9 @@ func (s *situation) createdPairs() []Pair {
 		if from.Generated || !s.wanted(from.Name) {
 			continue
 		}
-		// The definition is that of the real table, whose names it has.
+		// Behind a foreign table the definition is made of the names that the foreign table gives to the columns.
 		to := from
-		to.CanRead, to.CanWrite = true, true
+		to.Remote, to.CanRead, to.CanWrite = "", true, true
 		if !s.facts.SameDatabase {
 			to.Type = elsewhere(from.Type)
 		}

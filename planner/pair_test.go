@@ -38,6 +38,10 @@ func TestPairing(t *testing.T) {
 			f.Source.Columns[2].Generated = true
 			f.Target, f.Definition, w.Create = missing("public", "orders"), dumped(), true
 		}, "id>id day>day note>note", ""},
+		"made behind a foreign table": {func(f *Facts, w *Wish) {
+			f.Source.Columns[0].Remote = "ID"
+			f.Target, f.Definition, w.Create = missing("public", "orders"), dumped(), true
+		}, "ID>id day>day n>n note>note", ""},
 		"remote names": {func(f *Facts, _ *Wish) { f.Source.Columns[0].Remote, f.Target.Columns[1].Remote = "ID", "the day" }, "ID>id day>the day n>n note>note", ""},
 		"other type":   {func(f *Facts, _ *Wish) { f.Target.Columns[2].Type = textType }, "id>id day>day n>n note>note", "column n is integer in the source and text in the target"},
 	} {

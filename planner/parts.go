@@ -36,7 +36,8 @@ func (s *situation) part(r *Relation, target string, columns []Pair) Part {
 	if ordinary && family && len(s.source.Path) == 0 {
 		p.Source = "ONLY " + p.Source
 	}
-	if (ordinary || r.Kind == MatView) && r.AccessMethod == "heap" {
+	// A role with privileges on columns only may not read ctid.
+	if (ordinary || r.Kind == MatView) && r.AccessMethod == "heap" && !r.ColumnsOnly {
 		p.Pages = r.Pages
 	}
 	generated := slices.ContainsFunc(columns, func(c Pair) bool { return c.Source.Generated })

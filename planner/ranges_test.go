@@ -86,6 +86,7 @@ func TestOneStream(t *testing.T) {
 		"foreign table":  func(r *Relation) { r.Kind, r.AccessMethod = ForeignTable, "" },
 		"access method":  func(r *Relation) { r.AccessMethod = "columnar" },
 		"query":          func(r *Relation) { r.Kind, r.Query = Query, "SELECT 1" },
+		"columns only":   func(r *Relation) { r.ColumnsOnly = true },
 		"one page":       func(r *Relation) { r.Pages, r.HeapBytes = 1, 8192 },
 		"partitions off": func(r *Relation) { r.Kind = Partitioned },
 	} {

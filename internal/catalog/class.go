@@ -29,6 +29,7 @@ SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistenc
        c.relrowsecurity AND NOT me.rolsuper AND NOT me.rolbypassrls
            AND NOT (pg_catalog.pg_has_role(c.relowner, 'USAGE') AND NOT c.relforcerowsecurity),
        pg_catalog.has_any_column_privilege(c.oid, 'SELECT'),
+       NOT pg_catalog.has_table_privilege(c.oid, 'SELECT'),
        pg_catalog.has_any_column_privilege(c.oid, 'INSERT'),
        pg_catalog.has_table_privilege(c.oid, 'TRUNCATE'),
        pg_catalog.pg_has_role(c.relowner, 'USAGE'),
@@ -52,7 +53,7 @@ func (r *reader) classQuestion(set string) question {
 		err := rows.Scan(&oid, &f.Schema, &f.Name, &kind, &persistence, &f.AccessMethod, &f.Owner,
 			&f.HeapBytes, &f.Pages, &f.ToastBytes, &f.Rows, &f.Children, &f.Indexes,
 			&f.Rules, &insertable, &insertableAtAll, &f.RowSecurity,
-			&f.CanSelect, &f.CanInsert, &f.CanTruncate, &f.IsOwner, &f.CanCreate)
+			&f.CanSelect, &f.ColumnsOnly, &f.CanInsert, &f.CanTruncate, &f.IsOwner, &f.CanCreate)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -112,7 +113,11 @@ func takeSnapshot(ctx context.Context, s *site, encoding string, names namePath,
 		return nil, err
 	}
 	snap := &snapshot{site: s, encoding: encoding, names: names, holder: holder}
-	if err := snap.begin(ctx, tables, export); err != nil {
+	err = snap.begin(ctx, tables, export)
+	if hasState(err, stateNoPrivilege) {
+		err = snap.beginByReading(ctx, tables, export)
+	}
+	if err != nil {
 		s.drop(holder)
 		return nil, fmt.Errorf("take a snapshot on %s: %w", s.server.Address, err)
 	}
@@ -128,6 +133,44 @@ func (n *snapshot) begin(ctx context.Context, tables []string, export bool) erro
 			return err
 		}
 	}
+	return n.look(ctx, export)
+}
+
+// beginByReading is begin for a role that may read some columns only: LOCK TABLE wants a privilege on the whole table, a SELECT of no
+// column on any of them. The SELECT takes its snapshot before its lock, so a table that was rewritten in between is noticed by its file.
+func (n *snapshot) beginByReading(ctx context.Context, tables []string, export bool) error {
+	const attempts = 5
+	for range attempts {
+		if _, err := n.holder.exec(ctx, "ROLLBACK"); err != nil {
+			return err
+		}
+		if _, err := n.holder.exec(ctx, beginLocking); err != nil {
+			return err
+		}
+		var names []string
+		for _, table := range tables {
+			if _, err := n.holder.exec(ctx, "SELECT FROM "+table+" LIMIT 0"); err != nil {
+				return err
+			}
+			names = append(names, quoted(table)+"::pg_catalog.regclass")
+		}
+		rewritten, err := n.holder.value(ctx, `SELECT pg_catalog.count(*) FROM pg_catalog.pg_class AS c WHERE c.relfilenode <> 0
+AND c.relfilenode IS DISTINCT FROM pg_catalog.pg_relation_filenode(c.oid) AND c.oid IN (SELECT t FROM pg_catalog.unnest(ARRAY[`+
+			strings.Join(names, ", ")+`]::pg_catalog.regclass[]) AS r(root), pg_catalog.pg_partition_tree(root) AS p(t)
+UNION SELECT t FROM pg_catalog.unnest(ARRAY[`+strings.Join(names, ", ")+`]::pg_catalog.regclass[]) AS r(t))`)
+		if err != nil {
+			return err
+		}
+		if rewritten == "0" {
+			return n.look(ctx, export)
+		}
+	}
+	return &planner.Error{Message: "the tables of the source are truncated or rewritten again and again",
+		Hint: "Copy when that is over, or as a role with the SELECT privilege on the whole table."}
+}
+
+// look makes the settings and notes the snapshot.
+func (n *snapshot) look(ctx context.Context, export bool) error {
 	_, err := n.holder.exec(ctx, catalog.LocalSettings(n.encoding)+string(n.names))
 	if err != nil {
 		return err

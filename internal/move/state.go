@@ -16,6 +16,7 @@ const (
 	stateCrashShutdown   = "57P02"
 	stateCannotConnect   = "57P03" // the server starts, stops or recovers
 	stateUniqueViolation = "23505"
+	stateNoPrivilege     = "42501"
 )
 
 // hasState reports whether a server's error with the given SQLSTATE is in err's chain.
