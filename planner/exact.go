@@ -23,6 +23,7 @@ func (s *situation) chooseFormat() *Error {
 	s.format = Binary
 	if s.wish.Format == Text || len(s.inexact) > 0 {
 		s.format = Text
+		s.noteBytes()
 	}
 	if s.wish.Format == Binary && len(s.inexact) > 0 {
 		return refusal("--format binary cannot be used from "+s.sourceName+" to "+s.targetName, sentence(strings.Join(names, "; ")),
@@ -37,6 +38,36 @@ func (s *situation) noteType(p *Pair) {
 	if from.Name != to.Name {
 		s.note(fmt.Sprintf("column %s is %s in the source and %s in the target: values pass as text", sqltext.QuoteIdent(p.Source.Name), from.SQL, to.SQL))
 	}
+}
+
+// escapedChar is the first server_version_num whose "char" type prints bytes above 127 as \ooo and reads them so (char.c). Older
+// servers print the byte itself and read the first byte of what they get.
+const escapedChar = 150000
+
+// noteBytes warns of values that text changes without an error.
+func (s *situation) noteBytes() {
+	source, target := s.facts.SourceServer.Version, s.facts.TargetServer.Version
+	if source >= escapedChar == (target >= escapedChar) {
+		return
+	}
+	for _, p := range s.pairs {
+		if holdsChar(&p.Source.Type) && holdsChar(&p.Target.Type) {
+			s.note("column " + sqltext.QuoteIdent(p.Source.Name) + ` holds "char", whose bytes above 127 do not pass as text between PostgreSQL 14 and later versions; --verify hash finds them`)
+		}
+	}
+}
+
+// holdsChar reports whether the type is "char" or made of it.
+func holdsChar(t *Type) bool {
+	if t.BuiltIn() && t.Name == "char" {
+		return true
+	}
+	for _, part := range []*Type{t.Base, t.Elem, t.Sub} {
+		if part != nil && holdsChar(part) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.Fields, func(f Field) bool { return holdsChar(&f.Type) })
 }
 
 // infiniteInterval is the first server_version_num whose interval type has infinity (release notes of PostgreSQL 17). In binary it is the

@@ -155,3 +155,28 @@ func TestCreatedTableInAnotherDatabase(t *testing.T) {
 		t.Errorf("the same type is exact: %q", p.Reasons)
 	}
 }
+
+func TestTextOfCharIsWarnedOf(t *testing.T) {
+	flag := base(18, "char", `"char"`)
+	for name, c := range map[string]struct {
+		of      Type
+		target  int
+		format  Format
+		warning bool
+	}{
+		"plain":     {flag, 140023, Text, true},
+		"array":     {arrayOf(1002, flag), 140023, Text, true},
+		"composite": {rowOf(domainOf(70001, flag)), 140023, Text, true},
+		"range":     {rangeOf(70002, RangeType, &flag), 140023, Text, true},
+		"other":     {textType, 140023, Text, false},
+		"binary":    {flag, 140023, AnyFormat, false},
+		"same age":  {flag, 180000, Text, false},
+	} {
+		f := between(table(1, "public", "t", col("c", c.of)), table(2, "public", "t", col("c", c.of)))
+		f.TargetServer.Version = c.target
+		p := mustChoose(t, f, Wish{Format: c.format})
+		if got := strings.Contains(strings.Join(p.Notes, "\n"), "bytes above 127"); got != c.warning {
+			t.Errorf("%s: notes %q", name, p.Notes)
+		}
+	}
+}
