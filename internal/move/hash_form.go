@@ -55,11 +55,14 @@ func ingredientOf(t planner.Type, value string, sameEncoding bool) ingredient {
 	case "int8":
 		return wideInteger(value + "::int8")
 	case "char":
-		// Its text is ambiguous: \377 is one byte or four characters depending on the version (PostgreSQL 16 release notes, "char").
+		// Its text is ambiguous: \377 is one byte or four characters depending on the version (PostgreSQL 15 release notes, "char").
 		return ingredient{small: []string{value + "::int4"}}
 	case "timestamp", "timestamptz", "time":
 		// Their hash functions fold 64 bits into 32.
 		return ingredient{small: []string{t.Name + "_send(" + value + ")"}}
+	case "interval":
+		// PostgreSQL 14 cannot print all that it stores. Infinity, new in 17, has the bytes of a finite interval of older versions.
+		return ingredient{small: []string{"interval_send(" + value + ")", "isfinite(" + value + ")"}}
 	case "bytea":
 		return bytesIngredient(value, "octet_length("+value+")")
 	case "bit", "varbit":
