@@ -128,6 +128,31 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
+func TestConfigErrorSaysWhatIsWrong(t *testing.T) {
+	for dsn, want := range map[string]string{
+		"service=no_such_service_here":           "service file",
+		"host=h user=u sslmode=sometimes":        "sslmode",
+		"postgres://u:s3cret@h:port/db":          "port",
+		"host=h user=u connect_timeout=x":        "connect_timeout",
+		"host=a,b port=1,2,3 password=s3cret":    "more or fewer ports",
+		"host=h target_session_attrs=friendship": "target_session_attrs",
+		"nonsense s3cret":                        "",
+	} {
+		_, err := Config(dsn)
+		var e *planner.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Detail, want) || want == "" && e.Detail != "" || strings.Contains(e.Error()+e.Detail+e.Hint, "s3cret") {
+			t.Errorf("%s: %+v", dsn, e)
+		}
+	}
+}
+
+func TestConnectCauseTellsOnce(t *testing.T) {
+	err := errors.New("h:1 (10.0.0.1): refused\nh:1 (10.0.0.1): refused\nh:2: no route")
+	if got := (connectCause{err}).Error(); got != "h:1 (10.0.0.1): refused; h:2: no route" {
+		t.Error(got)
+	}
+}
+
 func TestConfigErrorNamesFile(t *testing.T) {
 	_, err := Config("host=h user=u password=s3cret sslmode=verify-ca sslrootcert=/no/such/file")
 	if err == nil || !strings.Contains(err.Error(), "/no/such/file") || strings.Contains(err.Error(), "s3cret") {

@@ -1,12 +1,14 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -27,8 +29,43 @@ func unreadable(err error) error {
 		e.Message = "could not read a file that the connection string or environment names"
 		e.Hint = ""
 		e.Cause = file
+		return e
+	}
+	if why, value := complaint(err); why != "" {
+		e.Detail = why
+		if value {
+			e.Hint = ""
+		}
 	}
 	return e
+}
+
+// complaint is what the parser says in its own words, where those hold nothing of the string. value tells that the string could be read and
+// one of its values is wrong.
+func complaint(err error) (why string, value bool) {
+	var refused *pgconn.ParseConfigError
+	if !errors.As(err, &refused) {
+		return "", false
+	}
+	bare := *refused
+	bare.ConnString = ""
+	text := strings.TrimPrefix(bare.Error(), "cannot parse ``: ")
+	for _, own := range []struct {
+		begin, say string
+		value      bool
+	}{
+		{"failed to read service", "The service is not in the service file.", true},
+		{"failed to configure TLS", "sslmode or another TLS parameter is wrong.", true},
+		{"invalid port", "The port is not a number from 1 to 65535.", false},
+		{"invalid connect_timeout", "connect_timeout is not a number of seconds.", true},
+		{"could not match", "There are more or fewer ports than hosts.", true},
+		{"unknown target_session_attrs", "target_session_attrs has a value that is not known.", true},
+	} {
+		if strings.HasPrefix(text, own.begin) {
+			return own.say, own.value
+		}
+	}
+	return "", false
 }
 
 // unreachable turns what connecting ended with into a message with place and hint.
@@ -37,7 +74,7 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 		return ctxErr
 	}
 	return &planner.Error{
-		Message: "could not connect to " + places(config) + ", database " + config.Database + ", as " + config.User,
+		Message: "could not connect to " + places(config) + ", database " + cmp.Or(config.Database, config.User) + ", as " + config.User,
 		Hint:    connectHint(config, err),
 		Cause:   withoutConfig(err),
 	}
@@ -63,8 +100,17 @@ func places(config *pgx.ConnConfig) string {
 // connectCause is an error on one line that keeps its chain.
 type connectCause struct{ error }
 
-// Error joins the lines that several attempts left.
-func (c connectCause) Error() string { return strings.ReplaceAll(c.error.Error(), "\n", "; ") }
+// Error joins the lines that several attempts left. With sslmode=prefer two attempts mostly fail for one reason.
+func (c connectCause) Error() string {
+	var told []string
+	for line := range strings.Lines(c.error.Error()) {
+		line = strings.TrimSpace(line)
+		if !slices.ContainsFunc(told, func(before string) bool { return strings.HasSuffix(before, line) }) {
+			told = append(told, line)
+		}
+	}
+	return strings.Join(told, "; ")
+}
 
 // Unwrap returns the error whose lines were joined.
 func (c connectCause) Unwrap() error { return c.error }
