@@ -43,7 +43,7 @@ func (s *situation) connect(w way, l *layout) *Error {
 	if l.connections > 1 && s.facts.SourceServer.Pooled {
 		return refusal(fmt.Sprintf("%d connections cannot read %s together", l.connections, s.sourceName),
 			"A connection pooler stands in front of "+s.facts.SourceServer.Address+", and a snapshot cannot be shared through one.",
-			"Connect to the server itself, or use one connection.")
+			"Connect to the server itself, or use --jobs 1.")
 	}
 	if l.connections == 0 {
 		l.connections = s.defaultConnections(l)

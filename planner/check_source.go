@@ -77,7 +77,11 @@ func (s *situation) checkSame() *Error {
 // noteSource tells what a reader of the plan may not expect of the source.
 func (s *situation) noteSource() {
 	if s.source.Children > 0 && len(s.source.Path) == 0 && s.source.Kind == Table {
-		s.note(fmt.Sprintf("the rows of the %d tables that inherit from %s are not copied; name those tables too", s.source.Children, s.sourceName))
+		heirs := "tables that inherit from %s are not copied; name those tables too"
+		if s.source.Children == 1 {
+			heirs = "table that inherits from %s are not copied; name that table too"
+		}
+		s.note(fmt.Sprintf("the rows of the %d "+heirs, s.source.Children, s.sourceName))
 	}
 	if why := s.leafBlock(); why != "" {
 		s.note("the partitions of " + s.sourceName + " are read as one: " + why)

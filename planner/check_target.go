@@ -112,6 +112,9 @@ func (s *situation) checkFill() *Error {
 		}
 		e := failed("target "+kindName(s.target.Kind)+" "+s.targetName+" is not empty", "It holds rows on "+s.facts.TargetServer.Address+".",
 			"Use --append to add to them, --truncate to remove them in the same transaction, or --replace to swap in a new table.")
+		if s.target.RowSecurity || !s.target.CanSelect { // Looked at from outside: a file without pages holds no rows.
+			e.Detail = fmt.Sprintf("Its file on %s is not empty, and role %q may not see what is in it.", s.facts.TargetServer.Address, s.facts.TargetServer.User)
+		}
 		if s.facts.Recorded != nil && s.wish.Commit != CommitRange {
 			e.Detail = "It holds rows of an interrupted copy on " + s.facts.TargetServer.Address + "."
 			e.Hint = "Use --commit range to go on where that stopped, or --truncate to start again."
@@ -121,7 +124,11 @@ func (s *situation) checkFill() *Error {
 		return s.checkTruncate()
 	case Replace:
 		if why := s.swapBlocks(); len(why) > 0 {
-			return refusal("--replace cannot be used for "+s.targetName, sentence(strings.Join(why, "; ")), "Use --truncate.")
+			hint := "Use --truncate."
+			if other := s.checkTruncate(); other != nil { // It would be refused as well.
+				hint = other.Hint
+			}
+			return refusal("--replace cannot be used for "+s.targetName, sentence(strings.Join(why, "; ")), hint)
 		}
 	case Append:
 	}

@@ -42,7 +42,10 @@ func TestHardChecks(t *testing.T) {
 		"fixed view":      {func(f *Facts, _ *Wish) { f.Target.Kind, f.Target.Rules, f.Target.CanInsert = View, true, false }, Failed, []string{"cannot copy into view", "INSTEAD OF"}},
 		"view by relay":   {func(f *Facts, w *Wish) { f.Target.Kind, w.Method = View, Relay }, Refused, []string{"COPY cannot write to a view", "--method insert"}},
 		"view by select":  {func(f *Facts, w *Wish) { f.SameDatabase, f.Target.Kind, w.Method = true, View, InsertSelect }, Refused, []string{"Only method insert writes to a view"}},
-		"not empty":       {func(f *Facts, _ *Wish) { f.Target.Empty = false }, Failed, []string{"is not empty", "--append", "--truncate", "--replace"}},
+		"not empty, unseen": {func(f *Facts, _ *Wish) {
+			f.Target.Empty, f.Target.RowSecurity, f.TargetServer.User = false, true, "ann"
+		}, Failed, []string{"is not empty", `role "ann" may not see`, "--append"}},
+		"not empty": {func(f *Facts, _ *Wish) { f.Target.Empty = false }, Failed, []string{"is not empty", "--append", "--truncate", "--replace"}},
 		"interrupted": {func(f *Facts, _ *Wish) {
 			f.Target.Empty, f.Recorded = false, &Recorded{Ranges: []Range{{}}, Done: []bool{true}}
 		}, Failed, []string{"interrupted copy", "--commit range"}},

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
@@ -95,7 +96,8 @@ func (s *situation) swapBlocks() []string {
 		return append(blocks, "its definition is not known")
 	}
 	blocks = append(blocks, r.Rebuild.Blockers...)
-	if len(r.Rebuild.ReferencedBy) > 0 {
+	// The blockers name the foreign keys of plain tables already.
+	if len(r.Rebuild.ReferencedBy) > 0 && !slices.ContainsFunc(r.Rebuild.Blockers, func(b string) bool { return strings.Contains(b, "foreign key of ") }) {
 		blocks = append(blocks, "foreign keys of "+enumerate(r.Rebuild.ReferencedBy)+" refer to it")
 	}
 	return blocks

@@ -1,10 +1,22 @@
 package planner
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 )
+
+func TestReplaceTellsForeignKeysOnce(t *testing.T) {
+	f := between(orders(1, "orders"), orders(2, "orders"))
+	f.Target.Empty = false
+	f.Target.Rebuild = &Rebuild{Blockers: []string{"a foreign key of public.l refers to it"}, ReferencedBy: []string{"public.l"}}
+	_, err := Choose(f, Wish{Fill: Replace})
+	var e *Error
+	if !errors.As(err, &e) || e.Detail != "A foreign key of public.l refers to it." || strings.Contains(e.Hint, "Use --truncate") {
+		t.Errorf("%+v", err)
+	}
+}
 
 func TestAtomicity(t *testing.T) {
 	for name, c := range map[string]struct {
