@@ -125,12 +125,12 @@ func (f *copyFlags) howGroup() flagGroup {
 	g.flags.Var(choiceFlag(&o.Format, "FORMAT", "auto",
 		[]string{"auto", "binary", "text"}, []planner.Format{planner.AnyFormat, planner.Binary, planner.Text}),
 		"format", "of the rows on the wire: auto, binary or text")
-	g.flags.IntVarP(&o.Connections, "jobs", "j", 0, "at most `N` pairs of connections at a time (default by size and processors)")
+	g.flags.VarP(countFlag(&o.Connections, "N"), "jobs", "j", "at most `N` pairs of connections at a time (default by size and processors)")
 	g.flags.Var(sizeFlag(&o.RangeBytes), "range-size", "wanted size of one range, for instance 64MB (default by size and jobs)")
 	g.flags.Var(choiceFlag(&o.Freeze, "auto|yes|no", "auto",
 		[]string{"auto", "yes", "no"}, []planner.Tristate{planner.Decide, planner.Yes, planner.No}),
 		"freeze", "write rows already frozen, which saves VACUUM the work; yes when no value is given")
-	g.flags.IntVar(&o.BatchSize, "batch-size", 0, "`ROWS` of one INSERT of method insert (default 1000)")
+	g.flags.Var(countFlag(&o.BatchSize, "ROWS"), "batch-size", "`ROWS` of one INSERT of method insert (default 1000)")
 	g.flags.Var(thresholdFlag(&o.CopyThreshold), "copy-threshold", "method insert sends batches of so many rows by COPY; auto measures both")
 	g.flags.StringVar(&o.Returning, "returning", "", "`LIST` for INSERT ... RETURNING of method insert; the values are dropped")
 	return g

@@ -74,6 +74,18 @@ func choiceFlag[T any](to *T, kind, initial string, words []string, values []T) 
 	}}
 }
 
+// countFlag takes a number of 1 or more.
+func countFlag(to *int, kind string) *value {
+	return &value{kind: kind, read: func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return fmt.Errorf("give a whole number, 1 or more")
+		}
+		*to = n
+		return nil
+	}}
+}
+
 func sizeFlag(to *int64) *value {
 	return &value{kind: "SIZE", read: func(s string) (err error) {
 		*to, err = parseSize(strings.TrimSuffix(s, "/s"))

@@ -116,7 +116,11 @@ func printKept(w io.Writer, report *pghaul.Report) {
 		case t.Kept != "":
 			fmt.Fprintf(w, "NOTICE:  %s: %s\n", tableName(t), t.Kept)
 		case t.Err == nil && t.Rows > 0:
-			fmt.Fprintf(w, "NOTICE:  %s: %s rows are copied and committed\n", tableName(t), showCount(t.Rows))
+			rows := "rows are"
+			if t.Rows == 1 {
+				rows = "row is"
+			}
+			fmt.Fprintf(w, "NOTICE:  %s: %s %s copied and committed\n", tableName(t), showCount(t.Rows), rows)
 		}
 	}
 }

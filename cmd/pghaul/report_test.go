@@ -47,9 +47,10 @@ func TestPrintKept(t *testing.T) {
 	kept := tableOf(0, 0, 1, "")
 	kept.Kept, kept.Err = "nothing was kept: the target is as it was", errors.New("x")
 	var b strings.Builder
-	printKept(&b, &pghaul.Report{Settled: []string{"prepared transaction x was committed"}, Tables: []pghaul.TableReport{tableOf(1500, 1, 1, ""), kept, tableOf(0, 0, 1, "")}})
+	printKept(&b, &pghaul.Report{Settled: []string{"prepared transaction x was committed"}, Tables: []pghaul.TableReport{tableOf(1500, 1, 1, ""), tableOf(1, 1, 1, ""), kept, tableOf(0, 0, 1, "")}})
 	want := "NOTICE:  prepared transaction x was committed\n" +
 		"NOTICE:  public.t: 1,500 rows are copied and committed\n" +
+		"NOTICE:  public.t: 1 row is copied and committed\n" +
 		"NOTICE:  public.t: nothing was kept: the target is as it was\n"
 	if b.String() != want {
 		t.Errorf("got %q", b.String())

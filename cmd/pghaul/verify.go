@@ -56,7 +56,7 @@ func newVerify() *cobra.Command {
 	how.flags.Var(choiceFlag(&o.Level, "LEVEL", "hash",
 		[]string{"count", "hash"}, []pghaul.VerifyLevel{pghaul.VerifyCount, pghaul.VerifyHash}),
 		"level", "count or hash")
-	how.flags.IntVarP(&o.Connections, "jobs", "j", 0, "`N` connections to each server (default by processors)")
+	how.flags.VarP(countFlag(&o.Connections, "N"), "jobs", "j", "`N` connections to each server (default by processors)")
 	out := newGroup("Output")
 	outputFlag(out, &f.output)
 	out.flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the exit code and errors")
