@@ -45,6 +45,8 @@ func TestConditionMustBeOne(t *testing.T) {
 		})
 	}
 	refused(t, onePair(uri, uri, "p", "e", planner.Wish{Where: "p.id = 1"}), "source public.p:", "without the name of their table")
+	locking := Request{Source: uri, Target: uri, Query: "SELECT id FROM s FOR UPDATE", QueryInto: "e"}
+	refused(t, locking, "read-only", "The source is only read")
 	moves(t, onePair(uri, uri, "s", "d", planner.Wish{Where: "id = 1 OR id = 500 -- two", Connections: 2, RangeBytes: 8192}))
 	if got := clustertest.Query(t, uri, "SELECT id FROM d ORDER BY 1"); got != "1\n500" {
 		t.Errorf("rows %q", got)

@@ -124,27 +124,30 @@ func (t *table) place(err error) string {
 
 // hints tell what to do about errors whose remedy is known, by SQLSTATE; the class alone where the whole class has one.
 var hints = map[string]string{
-	"53100": "The disk of the server is full. Nothing was kept; make room and run the same command again.",
-	"53300": "The server has no connection left. Use fewer with --jobs.",
-	"53200": "The server is out of memory.",
-	"22021": "The source holds bytes that are no text in the target's encoding. Repair them in the source, or copy into a database of the same encoding.",
-	"22P05": "The target's encoding lacks this character. Copy into a UTF8 database, or leave the column out with --columns.",
-	"42501": "Grant the role what it lacks, or connect as another one.",
-	"23505": "The row named above exists in the target already, or twice in the source. See --on-conflict.",
-	"23503": "Copy the table that the foreign key points to first, or both in one command.",
-	"57P01": "The server was shut down. Run the same command again when it is back.",
-	"57P02": "The server crashed. Run the same command again when it is back.",
-	"55P03": "Another session holds a lock. Run the same command again when it has ended.",
-	"40P01": "The server broke a deadlock. Use --jobs 1, or see that nobody else writes to the target.",
-	"22P03": "Use --format text.",
-	"25006": "The target only lets itself be read. Connect to the primary.",
-	"23":    "The row named above breaks a constraint of the target. Leave such rows out with --where.",
-	"22":    "The target's type does not take this value. Leave such rows out with --where, or the column with --columns.",
+	"53100":       "The disk of the server is full. Nothing was kept; make room and run the same command again.",
+	"53300":       "The server has no connection left. Use fewer with --jobs.",
+	"53200":       "The server is out of memory.",
+	"22021":       "The source holds bytes that are no text in the target's encoding. Repair them in the source, or copy into a database of the same encoding.",
+	"22P05":       "The target's encoding lacks this character. Copy into a UTF8 database, or leave the column out with --columns.",
+	"42501":       "Grant the role what it lacks, or connect as another one.",
+	"23505":       "The row named above exists in the target already, or twice in the source. See --on-conflict.",
+	"23503":       "Copy the table that the foreign key points to first, or both in one command.",
+	"57P01":       "The server was shut down. Run the same command again when it is back.",
+	"57P02":       "The server crashed. Run the same command again when it is back.",
+	"55P03":       "Another session holds a lock. Run the same command again when it has ended.",
+	"40P01":       "The server broke a deadlock. Use --jobs 1, or see that nobody else writes to the target.",
+	"22P03":       "Use --format text.",
+	stateReadOnly: "The target only lets itself be read. Connect to the primary.",
+	"23":          "The row named above breaks a constraint of the target. Leave such rows out with --where.",
+	"22":          "The target's type does not take this value. Leave such rows out with --where, or the column with --columns.",
 }
 
 func hintFor(pg *pgconn.PgError, source bool) string {
 	if pg.Hint != "" || len(pg.Code) != 5 {
 		return pg.Hint
+	}
+	if source && pg.Code == stateReadOnly {
+		return "The source is only read. Leave out what writes or locks rows, such as FOR UPDATE or nextval()."
 	}
 	if hint, ok := hints[pg.Code]; ok {
 		return hint

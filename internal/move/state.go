@@ -17,6 +17,7 @@ const (
 	stateCannotConnect   = "57P03" // the server starts, stops or recovers
 	stateUniqueViolation = "23505"
 	stateNoPrivilege     = "42501"
+	stateReadOnly        = "25006"
 )
 
 // hasState reports whether a server's error with the given SQLSTATE is in err's chain.
