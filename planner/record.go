@@ -1,13 +1,14 @@
 package planner
 
 // makeRecord makes the tables in which ranges are recorded. CREATE ... IF NOT EXISTS would ask for privileges even where there is nothing
-// to make.
+// to make. The reference keeps a second run of the same move, which goes on after the first one has finished and removed the record, from
+// moving a range again.
 const makeRecord = `DO $pghaul$ BEGIN
 IF pg_catalog.to_regclass('pghaul.done_range') IS NULL THEN
 CREATE SCHEMA IF NOT EXISTS pghaul;
 CREATE TABLE pghaul.move (key pg_catalog.text PRIMARY KEY, source pg_catalog.text, target pg_catalog.text, snapshot pg_catalog.text, ` +
 	`ranges pg_catalog.jsonb, started pg_catalog.timestamptz);
-CREATE TABLE pghaul.done_range (key pg_catalog.text, range pg_catalog.int4, rows pg_catalog.int8, finished pg_catalog.timestamptz, PRIMARY KEY (key, range));
+CREATE TABLE pghaul.done_range (key pg_catalog.text REFERENCES pghaul.move, range pg_catalog.int4, rows pg_catalog.int8, finished pg_catalog.timestamptz, PRIMARY KEY (key, range));
 END IF; END $pghaul$`
 
 const recordRange = "INSERT INTO pghaul.done_range (key, range, rows, finished) VALUES ($1, $2, $3, pg_catalog.clock_timestamp())"
