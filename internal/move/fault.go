@@ -27,6 +27,10 @@ func (r *run) explain(t *table, err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		e.Hint = hintFor(pg, onSource(err))
+		var step *stepError
+		if hint := stepHints[pg.Code]; hint != "" && pg.Hint == "" && errors.As(err, &step) {
+			e.Hint = hint
+		}
 		e.Cause = &brief{text: pg.Message, err: err}
 	} else if connectionLost(err) {
 		e.Hint = "The server or the network went away. Run the same command again when it is back."
@@ -115,6 +119,10 @@ func (t *table) place(err error) string {
 		}
 		parts = append(parts, "on the "+side.side+" "+server)
 	}
+	var step *stepError
+	if errors.As(err, &step) {
+		parts = append(parts, "in the statement "+firstLine([]byte(step.step.SQL)))
+	}
 	if len(parts) == 0 {
 		return ""
 	}
@@ -140,6 +148,14 @@ var hints = map[string]string{
 	stateReadOnly: "The target only lets itself be read. Connect to the primary.",
 	"23":          "The row named above breaks a constraint of the target. Leave such rows out with --where.",
 	"22":          "The target's type does not take this value. Leave such rows out with --where, or the column with --columns.",
+}
+
+const hintDefinition = "What the definition of a table uses must be on the target first: functions, types, extensions, schemas, other tables."
+
+// stepHints are for statements that make or change tables, by SQLSTATE.
+var stepHints = map[string]string{
+	stateDuplicateTable: "Partitions, sequences and indexes keep their names. Give the target a schema of its own, or make the table yourself.",
+	stateUndefinedTable: hintDefinition, stateUndefinedObject: hintDefinition, stateUndefinedFunction: hintDefinition, stateUndefinedSchema: hintDefinition,
 }
 
 func hintFor(pg *pgconn.PgError, source bool) string {
