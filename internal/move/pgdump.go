@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
 	"github.com/pghaul/pghaul/planner"
@@ -52,12 +53,11 @@ func definition(ctx context.Context, dumpPath string, config *pgx.ConnConfig, se
 	if err != nil {
 		return nil, err
 	}
-	before, err := dump.run(ctx, config, "pre-data", tables)
-	if err != nil {
-		return nil, err
-	}
-	after, err := dump.run(ctx, config, "post-data", tables)
-	if err != nil {
+	var before, after string
+	both, bctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) { before, err = dump.run(bctx, config, "pre-data", tables); return err })
+	both.Go(func() (err error) { after, err = dump.run(bctx, config, "post-data", tables); return err })
+	if err := both.Wait(); err != nil {
 		return nil, err
 	}
 	d := &planner.Definition{From: "pg_dump " + dump.version, Schema: schema, Name: name, Inherits: kin.parents}
@@ -119,9 +119,14 @@ func tooOld(dumps []*pgDump, server planner.Server) error {
 }
 
 func pgDumpPaths() []string {
-	var paths []string
+	var paths, wrappers []string
 	if path, err := exec.LookPath("pg_dump"); err == nil {
-		paths = append(paths, path)
+		// Debian's is a Perl script that looks for the real one, which takes longer than a small dump: 70 ms against 5 ms to tell a version.
+		if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Base(real) != "pg_dump" {
+			wrappers = append(wrappers, path)
+		} else {
+			paths = append(paths, path)
+		}
 	}
 	for _, pattern := range pgDumpPlaces {
 		// The patterns are constant and well-formed.
@@ -129,7 +134,7 @@ func pgDumpPaths() []string {
 		slices.Reverse(found) // newest first
 		paths = append(paths, found...)
 	}
-	return paths
+	return append(paths, wrappers...)
 }
 
 var pgDumpVersion = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)
