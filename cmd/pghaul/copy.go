@@ -89,16 +89,16 @@ func (f *copyFlags) whatGroup() flagGroup {
 	g, o := newGroup("What to copy"), &f.options
 	connectionFlags(g, &f.source, &f.target)
 	g.flags.StringArrayVarP(&o.Patterns, "table", "t", nil, "also copy the tables that this psql `PATTERN` matches; repeatable")
-	g.flags.StringVar(&o.Query, "query", "", "copy the rows of this `SELECT` on the source instead of tables; name its tables with their schemas")
-	g.flags.StringVar(&o.Into, "into", "", "the target `TABLE` for the rows of --query")
+	g.flags.Var(textFlag(&o.Query, "TEXT"), "query", "copy the rows of this `SELECT` on the source instead of tables; name its tables with their schemas")
+	g.flags.Var(textFlag(&o.Into, "TEXT"), "into", "the target `TABLE` for the rows of --query")
 	g.flags.Var(columnsFlag(&o.Columns), "columns", "only these columns; the others get their defaults")
-	g.flags.StringVar(&o.Where, "where", "", "only rows for which this SQL `CONDITION` on the source is true")
+	g.flags.Var(textFlag(&o.Where, "TEXT"), "where", "only rows for which this SQL `CONDITION` on the source is true")
 	return g
 }
 
 func connectionFlags(g flagGroup, source, target *string) {
-	g.flags.StringVar(source, "source", "", "connection `URI` or keyword string of the source (default from PG* variables)")
-	g.flags.StringVar(target, "target", "", "connection `URI` or keyword string of the target (default is the source)")
+	g.flags.Var(textFlag(source, "URI"), "source", "connection `URI` or keyword string of the source (default from PG* variables)")
+	g.flags.Var(textFlag(target, "URI"), "target", "connection `URI` or keyword string of the target (default is the source)")
 }
 
 func (f *copyFlags) targetGroup() flagGroup {

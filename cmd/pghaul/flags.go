@@ -74,6 +74,17 @@ func choiceFlag[T any](to *T, kind, initial string, words []string, values []T) 
 	}}
 }
 
+// textFlag takes any text but none: "$TARGET" of an unset variable would mean the source.
+func textFlag(to *string, kind string) *value {
+	return &value{kind: kind, read: func(s string) error {
+		if strings.TrimSpace(s) == "" {
+			return fmt.Errorf("it is empty; leave the flag out for its default")
+		}
+		*to = s
+		return nil
+	}}
+}
+
 // countFlag takes a number of 1 or more.
 func countFlag(to *int, kind string) *value {
 	return &value{kind: kind, read: func(s string) error {

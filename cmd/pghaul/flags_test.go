@@ -84,6 +84,8 @@ func TestCopyUsageErrors(t *testing.T) {
 		{"--into x t", []string{"--into needs --query"}},
 		{"--explain --analyze t", []string{"--explain and --analyze"}},
 		{"--method teleport t", []string{"choose one of auto, relay"}},
+		{"--target= t", []string{"it is empty"}},
+		{"--where= t", []string{"it is empty"}},
 		{"--jobs x t", []string{"a whole number"}},
 		{"-j -1 t", []string{"1 or more"}},
 		{"--batch-size 0 t", []string{"1 or more"}},
@@ -120,7 +122,7 @@ func TestRunUsage(t *testing.T) {
 			t.Errorf("%s: stdout %q, stderr %q", args, out.String(), errs.String())
 		}
 	}
-	for _, args := range []string{"", "help", "copy --help", "help verify", "version", "demo -h"} {
+	for _, args := range []string{"", "help", "copy --help", "help verify", "version", "--version", "-V", "demo -h"} {
 		var out, errs strings.Builder
 		if code := run(strings.Fields(args), &out, &errs); code != exitDone || out.Len() == 0 || errs.Len() > 0 {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args, code, out.String(), errs.String())

@@ -62,9 +62,14 @@ and never loses or doubles a row.`,
 			if len(args) > 0 {
 				return unknownVerb(cmd, args[0])
 			}
+			if asked, _ := cmd.Flags().GetBool("version"); asked {
+				printVersion(cmd.OutOrStdout())
+				return nil
+			}
 			return cmd.Help()
 		},
 	}
+	root.Flags().BoolP("version", "V", false, "print the version, as the tools of PostgreSQL do")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		w := cmd.OutOrStdout()

@@ -51,7 +51,7 @@ func newVerify() *cobra.Command {
 	connectionFlags(what, &f.source, &f.target)
 	what.flags.StringArrayVarP(&o.Patterns, "table", "t", nil, "also compare the tables that this psql `PATTERN` matches; repeatable")
 	what.flags.Var(columnsFlag(&o.Columns), "columns", "only these columns")
-	what.flags.StringVar(&o.Where, "where", "", "only rows for which this SQL `CONDITION` is true")
+	what.flags.Var(textFlag(&o.Where, "TEXT"), "where", "only rows for which this SQL `CONDITION` is true")
 	how := newGroup("How")
 	how.flags.Var(choiceFlag(&o.Level, "LEVEL", "hash",
 		[]string{"count", "hash"}, []pghaul.VerifyLevel{pghaul.VerifyCount, pghaul.VerifyHash}),
@@ -85,7 +85,11 @@ func (f *verifyFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if different > 0 {
-		return &planner.Error{Message: fmt.Sprintf("%d of %s not equal", different, plural(int64(len(found)), "table"))}
+		differ := "differ"
+		if different == 1 {
+			differ = "differs"
+		}
+		return &planner.Error{Message: fmt.Sprintf("%d of %s %s", different, plural(int64(len(found)), "table"), differ)}
 	}
 	return nil
 }

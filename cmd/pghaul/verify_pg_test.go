@@ -30,7 +30,7 @@ func TestVerify(t *testing.T) {
 	has(o, "public.items: equal by hash, 1,000 rows", "public.other: equal by hash")
 	clustertest.Exec(t, target, "UPDATE items SET name = 'changed' WHERE id = 77", "DELETE FROM other WHERE id = 5")
 	o = run("items", "other")
-	o.is(t, 1, "ERROR:  2 of 2 tables not equal")
+	o.is(t, 1, "ERROR:  2 of 2 tables differ")
 	has(o, "public.items: not equal by hash", "id=77", "public.other: not equal", "1,000 rows in the source and 999 rows in the target")
 	o = run("--level", "count", "items")
 	o.is(t, 0)
