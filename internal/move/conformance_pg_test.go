@@ -3,6 +3,7 @@ package move
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,7 +94,8 @@ func conforms(t *testing.T, r route, c *conformanceCase) {
 		clustertest.Exec(t, to, c.setup...)
 	}
 	for _, m := range modes {
-		if m.inServer && !r.sameDatabase || m.keyed && c.keyless || m.makes && c.never || m.name == "create-as" && c.notAs || m.near && !r.sameDatabase && !c.everywhere {
+		if m.inServer && !r.sameDatabase || m.keyed && c.keyless || m.makes && c.never || m.name == "create-as" && c.notAs || m.near && !r.sameDatabase && !c.everywhere ||
+			c.only != nil && !slices.Contains(c.only, m.name) {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) { conformsBy(t, r, c, m, from, to) })

@@ -82,7 +82,8 @@ func commit(ctx context.Context, t *table, s *session) error {
 	}
 	// From here on the end of ctx is not looked at: COMMIT is either carried out or not.
 	_, err = s.exec(context.WithoutCancel(ctx), "COMMIT")
-	if err == nil || !connectionLost(err) || xid == "" {
+	var answer *pgconn.PgError
+	if err == nil || xid == "" || errors.As(err, &answer) && !connectionLost(err) {
 		return err
 	}
 	status, askErr := t.transactionStatus(xid)
@@ -128,8 +129,9 @@ func (t *table) askStatus(ctx context.Context, xid string) (string, error) {
 // connectionLost reports whether err is the end of a connection rather than a server's answer.
 func connectionLost(err error) bool {
 	var netErr net.Error
-	// pgconn says of a statement on a closed connection that it can be sent again.
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, &netErr) || pgconn.SafeToRetry(err) ||
+	// pgconn says ErrConnClosed where it noticed the end of the connection at some other moment than while it waited for an answer.
+	return errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, &netErr) ||
 		hasState(err, stateAdminShutdown) || hasState(err, stateCrashShutdown) || hasState(err, stateCannotConnect)
 }
 
