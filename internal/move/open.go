@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"runtime"
@@ -152,11 +153,7 @@ func (o *opening) plan(ctx context.Context, n names) error {
 	t := &table{number: len(m.tables), gauge: newGauge(m.limiter())}
 	f := &t.facts
 	f.Processors = runtime.GOMAXPROCS(0)
-	from, err := o.sourceFacts(ctx, n)
-	if err != nil {
-		return err
-	}
-	to, err := o.target.find(ctx, n.targetSchema, n.targetName, catalog.Target)
+	from, to, err := o.bothFacts(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -185,6 +182,19 @@ func (o *opening) plan(ctx context.Context, n names) error {
 	t.plan.Notes = append(append(t.plan.Notes, from.notes...), to.notes...)
 	m.tables = append(m.tables, t)
 	return nil
+}
+
+// bothFacts reads both sides at once, each by its own connection. The source's error comes first.
+func (o *opening) bothFacts(ctx context.Context, n names) (from, to *found, err error) {
+	var failed error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		to, failed = o.target.find(ctx, n.targetSchema, n.targetName, catalog.Target)
+	}()
+	from, err = o.sourceFacts(ctx, n)
+	<-read
+	return from, to, cmp.Or(err, failed)
 }
 
 // sourceFacts reads the source relation, following foreign tables, and returns how to connect to where it really is.

@@ -122,7 +122,7 @@ func pgDumpPaths() []string {
 	var paths, wrappers []string
 	if path, err := exec.LookPath("pg_dump"); err == nil {
 		// Debian's is a Perl script that looks for the real one, which takes longer than a small dump: 70 ms against 5 ms to tell a version.
-		if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Base(real) != "pg_dump" {
+		if program, err := filepath.EvalSymlinks(path); err == nil && filepath.Base(program) != "pg_dump" {
 			wrappers = append(wrappers, path)
 		} else {
 			paths = append(paths, path)
