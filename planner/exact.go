@@ -19,6 +19,7 @@ func (s *situation) chooseFormat() *Error {
 			names = append(names, "column "+sqltext.QuoteIdent(p.Source.Name)+" "+p.Why)
 			s.noteType(p)
 		}
+		s.noteRounding(p)
 	}
 	s.format = Binary
 	if s.wish.Format == Text || len(s.inexact) > 0 {
