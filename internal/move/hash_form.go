@@ -116,7 +116,7 @@ func baseType(t planner.Type) planner.Type {
 	return t
 }
 
-// sameType reports whether values of both types have the same output exactly when they are the same. For types that are not the server's own
+// sameType reports whether a value that has gone from type a to type b has the output that it had. For types that are not the server's own
 // the text decides, so their names need not be equal.
 func sameType(a, b planner.Type) bool {
 	if !a.BuiltIn() || !b.BuiltIn() {
@@ -125,7 +125,19 @@ func sameType(a, b planner.Type) bool {
 	if isBpchar(a) && isBpchar(b) {
 		return a.Mod == b.Mod
 	}
-	return a.OID == b.OID
+	return a.OID == b.OID && (b.Mod < 0 || a.Mod == b.Mod || !hasDigits(a))
+}
+
+// hasDigits reports whether the type's modifier says how many digits its values have: 1.5 is 1.500 as numeric(10,3), and 1.2345 is 1.235.
+func hasDigits(t planner.Type) bool {
+	if t.Class == planner.Array && t.Elem != nil {
+		t = *t.Elem
+	}
+	switch t.Name {
+	case "numeric", "time", "timetz", "timestamp", "timestamptz", "interval":
+		return catalogType(t)
+	}
+	return false
 }
 
 // canCast reports whether every server knows the type, so that the source can convert to it. The types of references to objects (regclass and
