@@ -161,6 +161,9 @@ func (s *situation) noteTarget() {
 	} else if len(names) > 0 {
 		s.note("triggers fire on the target: " + list(names))
 	}
+	if s.target.Rules && s.fill() != Replace {
+		s.note("rules of the target decide what becomes of the rows")
+	}
 	if s.target.Kind == ForeignTable {
 		why := s.target.NotFollowed
 		if why == "" {

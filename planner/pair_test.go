@@ -83,6 +83,14 @@ func TestNamesAreQuoted(t *testing.T) {
 	same(t, p.WriteSQL(p.Ranges[0]), `COPY public."table" ("Select", "x.y", "😀") FROM STDIN WITH (FORMAT binary)`)
 }
 
+func TestRulesAreTold(t *testing.T) {
+	f := between(orders(1, "orders"), orders(2, "orders"))
+	f.Target.Rules = true
+	if p := mustChoose(t, f, Wish{}); !strings.Contains(strings.Join(p.Notes, ""), "rules of the target decide") {
+		t.Errorf("notes %q", p.Notes)
+	}
+}
+
 func TestInheritanceParentOfOne(t *testing.T) {
 	f := between(orders(1, "orders"), orders(2, "orders"))
 	f.Source.Children = 1
