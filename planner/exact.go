@@ -133,6 +133,9 @@ func (w passage) inexactBase(from, to *Type) string {
 	case from.BuiltIn() && (from.Name == "int2vector" || from.Name == "oidvector"):
 		// An empty one is sent as an array without dimensions, which its receive function refuses (int.c, oid.c).
 		return "is an " + from.Name + ", which may be empty and then has no binary form"
+	case from.BuiltIn() && from.Name == "tsquery":
+		// tsqueryrecv refuses an empty one, "operand not found" (tsquery.c): seen in 14.23, 16.14, 17.10 and 18.4, and not in 15.20.
+		return "is a tsquery, which may be empty and then has no binary form"
 	case from.BuiltIn() && objectAlias(from.Name) && !w.sameDatabase:
 		return "is a " + from.Name + ", whose binary form is an object identifier of its own database"
 	case from.BuiltIn() && from.Name == "interval" && w.source >= infiniteInterval && w.target < infiniteInterval:

@@ -75,6 +75,7 @@ func TestInexactBase(t *testing.T) {
 		"text to varchar":     {from: textType, to: varcharType(9), why: "another type"},
 		"no send":             {from: silent(int4Type), to: int4Type, why: "without a binary form"},
 		"xml":                 {from: xmlType, to: xmlType, within: true, why: "is xml"},
+		"tsquery":             {from: base(3615, "tsquery", "tsquery"), to: base(3615, "tsquery", "tsquery"), within: true, why: "may be empty"},
 		"money":               {from: base(790, "money", "money"), to: base(790, "money", "money")},
 		"interval":            {from: intervalType, to: intervalType, versions: [2]int{160000, 150000}},
 		"interval downwards":  {from: intervalType, to: intervalType, versions: [2]int{170000, 160014}, why: "may be infinite"},

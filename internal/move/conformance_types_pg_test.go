@@ -68,7 +68,7 @@ var typedColumns = []typedColumn{
 	{typ: "polygon", values: []string{"'((0,0),(1,1),(1,0))'"}},
 	{typ: "circle", values: []string{"'<(0,0),5>'"}},
 	{typ: "tsvector", values: []string{"''", `'a:1A,2 ''it''''s'':3 b:16383'`}},
-	{typ: "tsquery", values: []string{"''", "'a & !b | c <-> d:*A'"}},
+	{typ: "tsquery", values: []string{"''", "'a & !b | c <-> d:*A'"}, text: true},
 	{typ: "int4range", values: []string{"'empty'", "'(,)'", "'[1,5)'"}},
 	{typ: "int8range", values: []string{"'[,9223372036854775807)'"}},
 	{typ: "numrange", values: []string{"'(1.5,NaN]'", "'empty'"}},
