@@ -106,7 +106,7 @@ func TestVerifyErrors(t *testing.T) {
 		{VerifyRequest{Source: uri, Tables: []TablePair{{Source: "s", Target: "t"}}}, "it is a sequence", planner.Failed},
 		{VerifyRequest{Source: uri, Tables: []TablePair{{Source: "t"}}, Columns: []string{"nope"}}, "column nope is not in both tables", planner.Usage},
 		{VerifyRequest{Source: nobody, Tables: []TablePair{{Source: "hidden"}}}, "cannot compare public.hidden with public.hidden", planner.Failed},
-		{VerifyRequest{Source: uri, Tables: []TablePair{{Source: "t"}}, Where: "nope > 1"}, "cannot compare public.t with public.t", planner.Failed},
+		{VerifyRequest{Source: uri, Tables: []TablePair{{Source: "t"}}, Where: "nope > 1"}, "cannot use --where on source public.t", planner.Failed},
 	} {
 		_, err := Verify(t.Context(), c.request)
 		var e *planner.Error
