@@ -3,6 +3,7 @@
 package move
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -29,7 +30,7 @@ func standby(t *testing.T, primary *cluster.Server, uri string) string {
 	if !ok {
 		t.Fatal("the data directory has no owner")
 	}
-	base, err := os.MkdirTemp("", "standby")
+	base, err := os.MkdirTemp("", "standby") //nolint:usetesting // the account of the server must be able to enter it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,24 @@ func standby(t *testing.T, primary *cluster.Server, uri string) string {
 	}
 	data := filepath.Join(base, "data")
 	port := strconv.Itoa(primary.Port())
-	run("pg_basebackup", "-h", primary.SocketDir(), "-p", port, "-U", cluster.Superuser, "-D", data, "-R", "-X", "stream", "-c", "fast")
+	// A copy of the stopped server's files, since not every build of PostgreSQL comes with pg_basebackup.
+	if err := primary.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-a", primary.Dir(), data).CombinedOutput(); err != nil {
+		t.Fatalf("copy the data directory: %v: %s", err, out)
+	}
+	if err := primary.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := os.OpenFile(filepath.Join(data, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(settings, "primary_conninfo = 'host=%s port=%s user=%s'\n", primary.SocketDir(), port, cluster.Superuser)
+	if err := errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
 		if err := os.RemoveAll(base); err != nil {

@@ -127,9 +127,9 @@ func (a *arena) judge(t *testing.T, report *Report, err error) string {
 }
 
 // disturbed opens a move and runs it with faults on the two lines.
-func (a *arena) disturbed(t *testing.T, source, target fault, stop context.Context) (*Report, error) {
+func (a *arena) disturbed(ctx context.Context, t *testing.T, source, target fault) (*Report, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(stop, attemptLimit)
+	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
 	defer cancel()
 	m, err := Open(ctx, a.request)
 	if err != nil {
@@ -175,7 +175,7 @@ func TestNetworkCut(t *testing.T) {
 				t.Parallel()
 				a := newArena(t, p, 500)
 				a.reset(t)
-				if _, err := a.disturbed(t, fault{}, fault{}, t.Context()); err != nil {
+				if _, err := a.disturbed(t.Context(), t, fault{}, fault{}); err != nil {
 					t.Fatalf("undisturbed: %s", spelled(err))
 				}
 				line, cuts := a.sourceLine, 6
@@ -189,7 +189,7 @@ func TestNetworkCut(t *testing.T) {
 					if side == "target" {
 						source, target = target, source
 					}
-					report, err := a.disturbed(t, source, target, t.Context())
+					report, err := a.disturbed(t.Context(), t, source, target)
 					seen[a.judge(t, report, err)]++
 					if t.Failed() {
 						t.Fatalf("cut at byte %d of %s: %v", at, side, err)
@@ -209,14 +209,14 @@ func TestLostAnswerOfCommit(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, protocols[0], 50)
 	a.reset(t)
-	if _, err := a.disturbed(t, fault{}, fault{}, t.Context()); err != nil {
+	if _, err := a.disturbed(t.Context(), t, fault{}, fault{}); err != nil {
 		t.Fatalf("undisturbed: %s", spelled(err))
 	}
 	total := a.destLine.count()
 	seen := map[string]int{}
 	for at := total - 400; at < total; at += 11 {
 		a.reset(t)
-		report, err := a.disturbed(t, fault{}, fault{cutAt: at}, t.Context())
+		report, err := a.disturbed(t.Context(), t, fault{}, fault{cutAt: at})
 		found := a.outcome(t)
 		if (err == nil) != (found == "complete") {
 			t.Fatalf("cut at byte %d of %d: the target is %s, the run says %q: %v", at, total, found, report.Tables[0].Kept, err)
@@ -235,7 +235,7 @@ func TestCancelAtEachStep(t *testing.T) {
 			t.Parallel()
 			a := newArena(t, p, 500)
 			a.reset(t)
-			if _, err := a.disturbed(t, fault{}, fault{}, t.Context()); err != nil {
+			if _, err := a.disturbed(t.Context(), t, fault{}, fault{}); err != nil {
 				t.Fatalf("undisturbed: %s", spelled(err))
 			}
 			seen := map[string]int{}
@@ -243,7 +243,7 @@ func TestCancelAtEachStep(t *testing.T) {
 				a.reset(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				began := time.Now()
-				report, err := a.disturbed(t, fault{}, fault{callAt: at, call: cancel}, ctx)
+				report, err := a.disturbed(ctx, t, fault{}, fault{callAt: at, call: cancel})
 				if took := time.Since(began); took > 5*time.Second {
 					t.Errorf("it took %s", took)
 				}
@@ -273,7 +273,7 @@ func TestConstraintBrokenInLastRange(t *testing.T) {
 			a := newArena(t, p, 500)
 			a.reset(t)
 			clustertest.Exec(t, a.target, "ALTER TABLE t ADD CONSTRAINT nearly CHECK (id < 500)")
-			report, err := a.disturbed(t, fault{}, fault{}, t.Context())
+			report, err := a.disturbed(t.Context(), t, fault{}, fault{})
 			if err == nil || !strings.Contains(spelled(err), "nearly") || !strings.Contains(spelled(err), "HINT: The row named above breaks") {
 				t.Fatalf("error: %s", spelled(err))
 			}

@@ -53,7 +53,7 @@ func (a *arena) crash(t *testing.T, private *cluster.Server, side string, share 
 		line = a.sourceLine
 	}
 	a.reset(t)
-	if _, err := a.disturbed(t, fault{}, fault{}, t.Context()); err != nil {
+	if _, err := a.disturbed(t.Context(), t, fault{}, fault{}); err != nil {
 		t.Fatalf("undisturbed: %s", spelled(err))
 	}
 	at := line.count() * share / 100

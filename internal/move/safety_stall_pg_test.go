@@ -55,7 +55,7 @@ func goesSilent(t *testing.T, side string, share int64) silent {
 	a := newArena(t, protocols[0], 5000)
 	a.request.StallTimeout = stallTimeout
 	a.reset(t)
-	if _, err := a.disturbed(t, fault{}, fault{}, t.Context()); err != nil {
+	if _, err := a.disturbed(t.Context(), t, fault{}, fault{}); err != nil {
 		t.Fatalf("undisturbed: %s", spelled(err))
 	}
 	source, target := fault{stallAt: a.sourceLine.count() * share / 100}, fault{}
