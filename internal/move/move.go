@@ -3,6 +3,7 @@ package move
 import (
 	"log/slog"
 	"strconv"
+	"sync"
 
 	"golang.org/x/time/rate"
 
@@ -12,6 +13,7 @@ import (
 // Move is a planned run: what Open has found out and chosen. It is for one Run.
 type Move struct {
 	request Request
+	opened  sync.Mutex       // over sites while tables are planned
 	sites   map[string]*site // by address and role
 	tables  []*table
 	logger  *slog.Logger

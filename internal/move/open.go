@@ -1,10 +1,8 @@
 package move
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
-	"runtime"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,10 +55,8 @@ func (o *opening) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range pairs {
-		if err := o.plan(ctx, p); err != nil {
-			return err
-		}
+	if err := o.planAll(ctx, pairs); err != nil {
+		return err
 	}
 	return o.move.checkTargets()
 }
@@ -147,129 +143,11 @@ func (o *opening) targetName(ctx context.Context, typed, schema string) (string,
 	return schema, name, nil
 }
 
-// plan reads the facts of one table and chooses its plan.
-func (o *opening) plan(ctx context.Context, n names) error {
-	m := o.move
-	t := &table{number: len(m.tables), gauge: newGauge(m.limiter())}
-	f := &t.facts
-	f.Processors = runtime.GOMAXPROCS(0)
-	from, to, err := o.bothFacts(ctx, n)
-	if err != nil {
-		return err
-	}
-	f.SourceServer, f.Source = from.server, from.relation
-	f.TargetServer, f.Target = to.server, to.relation
-	f.SameServer = catalog.SameServer(f.SourceServer, f.TargetServer)
-	f.SameDatabase = catalog.SameDatabase(f.SourceServer, f.TargetServer)
-	t.encoding = catalog.Encoding(f.SourceServer, f.TargetServer)
-	t.source = m.siteOf("source", from.config, f.SourceServer)
-	t.target = m.siteOf("target", to.config, f.TargetServer)
-	if err := t.findRecord(ctx, m.request.Wish); err != nil {
-		return err
-	}
-	if err := o.define(ctx, t, n); err != nil {
-		return err
-	}
-	if t.plan, err = planner.Choose(*f, m.request.Wish); err != nil {
-		return err
-	}
-	if err := t.checkCondition(ctx, m.request.Wish.Where); err != nil {
-		return err
-	}
-	if err := verifiable(t, m.request); err != nil {
-		return err
-	}
-	t.plan.Notes = append(append(t.plan.Notes, from.notes...), to.notes...)
-	m.tables = append(m.tables, t)
-	return nil
-}
-
-// bothFacts reads both sides at once, each by its own connection. The source's error comes first.
-func (o *opening) bothFacts(ctx context.Context, n names) (from, to *found, err error) {
-	var failed error
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		to, failed = o.target.find(ctx, n.targetSchema, n.targetName, catalog.Target)
-	}()
-	from, err = o.sourceFacts(ctx, n)
-	<-read
-	return from, to, cmp.Or(err, failed)
-}
-
-// sourceFacts reads the source relation, following foreign tables, and returns how to connect to where it really is.
-func (o *opening) sourceFacts(ctx context.Context, n names) (*found, error) {
-	if n.query != "" {
-		at := &found{config: o.source.conn.Config(), server: o.source.server}
-		var err error
-		at.relation, err = catalog.ReadQuery(ctx, o.source.conn, n.query)
-		return at, err
-	}
-	return o.source.find(ctx, n.sourceSchema, n.sourceName, catalog.Source)
-}
-
-// found is a relation with the way to it.
-type found struct {
-	config   *pgx.ConnConfig
-	server   planner.Server
-	relation planner.Relation
-	notes    []string
-}
-
-// find reads a relation, and where it is a foreign table what stands behind it.
-func (e end) find(ctx context.Context, schema, name string, role catalog.Role) (*found, error) {
-	at := &found{config: e.conn.Config(), server: e.server}
-	var err error
-	if at.relation, err = catalog.Read(ctx, e.conn, schema, name, role); err != nil {
-		return nil, err
-	}
-	remote, err := catalog.Follow(ctx, e.conn, at.relation, role, "")
-	if err != nil || remote == nil {
-		return at, err
-	}
-	at.relation, at.server, at.notes = remote.Relation, remote.Server, remote.Notes
-	if remote.Conn == nil {
-		return at, nil
-	}
-	at.config = remote.Config
-	return at, remote.Conn.Close(ctx)
-}
-
-// define finds out how to make a missing target, when that is wished. One that an interrupted move has made may lack its foreign keys.
-func (o *opening) define(ctx context.Context, t *table, n names) error {
-	r, f := o.move.request, &t.facts
-	makes := r.Wish.Create || r.Wish.Method == planner.Unlogged
-	if f.Target.Kind != planner.Missing && (f.Recorded == nil || r.Wish.Commit != planner.CommitRange) || !makes || f.Source.Kind == planner.Missing {
-		return nil
-	}
-	var err error
-	switch {
-	case f.SameDatabase && f.Source.Kind == planner.Table:
-		f.Definition = likeDefinition(f.Source, n.targetSchema, n.targetName)
-	case f.Source.Kind != planner.Query:
-		f.Definition, err = definition(ctx, r.PgDump, t.source.config, f.SourceServer, f.Source, n.targetSchema, n.targetName)
-	}
-	return err
-}
-
-// findRecord looks for what an interrupted run of the same move has left in the target.
-func (t *table) findRecord(ctx context.Context, wish planner.Wish) error {
-	t.key = moveKey(t, wish)
-	s, err := t.target.take(ctx, t.encoding)
-	if err != nil {
-		return err
-	}
-	if t.facts.Recorded, err = readRecord(ctx, s, t.key); err != nil {
-		t.target.drop(s)
-		return err
-	}
-	t.target.give(t.encoding, s)
-	return nil
-}
-
 // siteOf returns the site for a connection, one for all tables of the same side.
 func (m *Move) siteOf(role string, config *pgx.ConnConfig, server planner.Server) *site {
 	key := role + " " + config.User + "@" + server.Address
+	m.opened.Lock()
+	defer m.opened.Unlock()
 	if m.sites[key] == nil {
 		m.sites[key] = newSite(config, server)
 	}

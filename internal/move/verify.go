@@ -48,9 +48,13 @@ func Verify(ctx context.Context, r VerifyRequest) ([]*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
+	from, to, err := v.opening.bothFacts(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
 	var done []*Comparison
-	for _, n := range pairs {
-		c, err := v.compare(ctx, n)
+	for i, n := range pairs {
+		c, err := v.compare(ctx, n, from[i], to[i])
 		if err != nil {
 			return done, err
 		}
@@ -101,16 +105,8 @@ func (v *verification) close() {
 	v.opening.close()
 }
 
-// compare reads the facts of one pair and compares it.
-func (v *verification) compare(ctx context.Context, n names) (*Comparison, error) {
-	from, err := v.opening.sourceFacts(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	to, err := v.opening.target.find(ctx, n.targetSchema, n.targetName, catalog.Target)
-	if err != nil {
-		return nil, err
-	}
+// compare compares one pair.
+func (v *verification) compare(ctx context.Context, n names, from, to *found) (*Comparison, error) {
 	for _, one := range []struct {
 		relation     planner.Relation
 		schema, name string

@@ -1,0 +1,173 @@
+package move
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pghaul/pghaul/internal/catalog"
+	"github.com/pghaul/pghaul/planner"
+)
+
+// planners is how many tables are planned side by side. Each may ask the servers a few questions, and wait for pg_dump.
+const planners = 4
+
+// planAll reads the facts of all tables at once, both sides at the same time, and plans every table. The error is that of the first table
+// which cannot be moved.
+func (o *opening) planAll(ctx context.Context, pairs []names) error {
+	from, to, err := o.bothFacts(ctx, pairs)
+	if err != nil {
+		return err
+	}
+	m := o.move
+	limit := m.limiter()
+	m.tables = make([]*table, len(pairs))
+	failed := make([]error, len(pairs))
+	var group errgroup.Group
+	group.SetLimit(planners)
+	for i, n := range pairs {
+		m.tables[i] = &table{number: i, gauge: newGauge(limit)}
+		group.Go(func() error {
+			failed[i] = o.plan(ctx, m.tables[i], n, from[i], to[i])
+			return nil
+		})
+	}
+	_ = group.Wait() // Each failure stands in its table's place.
+	return cmp.Or(failed...)
+}
+
+// plan chooses the plan of one table by its facts and what else is to be asked about it.
+func (o *opening) plan(ctx context.Context, t *table, n names, from, to *found) error {
+	m, f := o.move, &t.facts
+	f.Processors = runtime.GOMAXPROCS(0)
+	f.SourceServer, f.Source = from.server, from.relation
+	f.TargetServer, f.Target = to.server, to.relation
+	f.SameServer = catalog.SameServer(f.SourceServer, f.TargetServer)
+	f.SameDatabase = catalog.SameDatabase(f.SourceServer, f.TargetServer)
+	t.encoding = catalog.Encoding(f.SourceServer, f.TargetServer)
+	t.source = m.siteOf("source", from.config, f.SourceServer)
+	t.target = m.siteOf("target", to.config, f.TargetServer)
+	if err := t.findRecord(ctx, m.request.Wish); err != nil {
+		return err
+	}
+	if err := o.define(ctx, t, n); err != nil {
+		return err
+	}
+	var err error
+	if t.plan, err = planner.Choose(*f, m.request.Wish); err != nil {
+		return err
+	}
+	if err := t.checkCondition(ctx, m.request.Wish.Where); err != nil {
+		return err
+	}
+	if err := verifiable(t, m.request); err != nil {
+		return err
+	}
+	t.plan.Notes = append(append(t.plan.Notes, from.notes...), to.notes...)
+	return nil
+}
+
+// bothFacts reads both sides at once, each by its own connection. The source's error comes first.
+func (o *opening) bothFacts(ctx context.Context, pairs []names) (from, to []*found, err error) {
+	var failed error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		wanted := make([]catalog.Name, len(pairs))
+		for i, n := range pairs {
+			wanted[i] = catalog.Name{Schema: n.targetSchema, Name: n.targetName}
+		}
+		to, failed = o.target.findAll(ctx, wanted, catalog.Target)
+	}()
+	from, err = o.sourceFacts(ctx, pairs)
+	<-read
+	return from, to, cmp.Or(err, failed)
+}
+
+// sourceFacts reads the source relations. A query comes alone.
+func (o *opening) sourceFacts(ctx context.Context, pairs []names) ([]*found, error) {
+	if len(pairs) == 1 && pairs[0].query != "" {
+		at := &found{config: o.source.conn.Config(), server: o.source.server}
+		var err error
+		at.relation, err = catalog.ReadQuery(ctx, o.source.conn, pairs[0].query)
+		return []*found{at}, err
+	}
+	wanted := make([]catalog.Name, len(pairs))
+	for i, n := range pairs {
+		wanted[i] = catalog.Name{Schema: n.sourceSchema, Name: n.sourceName}
+	}
+	return o.source.findAll(ctx, wanted, catalog.Source)
+}
+
+// found is a relation with the way to it.
+type found struct {
+	config   *pgx.ConnConfig
+	server   planner.Server
+	relation planner.Relation
+	notes    []string
+}
+
+// findAll reads relations, and where one is a foreign table what stands behind it.
+func (e end) findAll(ctx context.Context, wanted []catalog.Name, role catalog.Role) ([]*found, error) {
+	relations, err := catalog.ReadAll(ctx, e.conn, wanted, role)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*found, len(relations))
+	for i := range relations {
+		if all[i], err = e.follow(ctx, relations[i], role); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// follow goes to where the rows of a relation are.
+func (e end) follow(ctx context.Context, relation planner.Relation, role catalog.Role) (*found, error) {
+	at := &found{config: e.conn.Config(), server: e.server, relation: relation}
+	remote, err := catalog.Follow(ctx, e.conn, relation, role, "")
+	if err != nil || remote == nil {
+		return at, err
+	}
+	at.relation, at.server, at.notes = remote.Relation, remote.Server, remote.Notes
+	if remote.Conn == nil {
+		return at, nil
+	}
+	at.config = remote.Config
+	return at, remote.Conn.Close(ctx)
+}
+
+// define finds out how to make a missing target, when that is wished. One that an interrupted move has made may lack its foreign keys.
+func (o *opening) define(ctx context.Context, t *table, n names) error {
+	r, f := o.move.request, &t.facts
+	makes := r.Wish.Create || r.Wish.Method == planner.Unlogged
+	if f.Target.Kind != planner.Missing && (f.Recorded == nil || r.Wish.Commit != planner.CommitRange) || !makes || f.Source.Kind == planner.Missing {
+		return nil
+	}
+	var err error
+	switch {
+	case f.SameDatabase && f.Source.Kind == planner.Table:
+		f.Definition = likeDefinition(f.Source, n.targetSchema, n.targetName)
+	case f.Source.Kind != planner.Query:
+		f.Definition, err = definition(ctx, r.PgDump, t.source.config, f.SourceServer, f.Source, n.targetSchema, n.targetName)
+	}
+	return err
+}
+
+// findRecord looks for what an interrupted run of the same move has left in the target.
+func (t *table) findRecord(ctx context.Context, wish planner.Wish) error {
+	t.key = moveKey(t, wish)
+	s, err := t.target.take(ctx, t.encoding)
+	if err != nil {
+		return err
+	}
+	if t.facts.Recorded, err = readRecord(ctx, s, t.key); err != nil {
+		t.target.drop(s)
+		return err
+	}
+	t.target.give(t.encoding, s)
+	return nil
+}
