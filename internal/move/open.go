@@ -50,7 +50,8 @@ func (o *opening) open(ctx context.Context) error {
 	if o.target, err = connectEnd(ctx, r.Target); err != nil {
 		return err
 	}
-	defer o.watchLocks(ctx)()
+	halt := o.watchLocks(ctx)
+	defer halt()
 	pairs, err := o.pairs(ctx)
 	if err != nil {
 		return err
