@@ -57,11 +57,11 @@ func TestKilledMoveGoesOn(t *testing.T) {
 	const seed = 20
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, seed))
-	a := newArena(t, protocols[len(protocols)-1], 40000)
+	a := newArena(t, protocols[len(protocols)-1], 15000)
 	if a.name != "range" {
 		t.Fatal("the last protocol is not that of ranges")
 	}
-	a.request.Wish.RangeBytes = 64 * oneRange
+	a.request.Wish.RangeBytes = 24 * oneRange
 	a.reset(t)
 	if said, ok := a.victim(t, 0); !ok {
 		t.Fatalf("undisturbed: %s", said)

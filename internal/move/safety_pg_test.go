@@ -180,7 +180,7 @@ func TestNetworkCut(t *testing.T) {
 				}
 				line, cuts := a.sourceLine, 6
 				if side == "target" {
-					line, cuts = a.destLine, 18
+					line, cuts = a.destLine, 12
 				}
 				seen := map[string]int{}
 				for _, at := range positions(rand.New(rand.NewPCG(1, 2)), line.count(), cuts) {
@@ -239,7 +239,7 @@ func TestCancelAtEachStep(t *testing.T) {
 				t.Fatalf("undisturbed: %s", spelled(err))
 			}
 			seen := map[string]int{}
-			for _, at := range positions(rand.New(rand.NewPCG(3, 4)), a.destLine.count(), 12) {
+			for _, at := range positions(rand.New(rand.NewPCG(3, 4)), a.destLine.count(), 9) {
 				a.reset(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				began := time.Now()
