@@ -34,6 +34,11 @@ func standby(t *testing.T, primary *cluster.Server, uri string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(base); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := os.Chown(base, int(id.Uid), int(id.Gid)); err != nil {
 		t.Fatal(err)
 	}
@@ -75,12 +80,7 @@ func standby(t *testing.T, primary *cluster.Server, uri string) string {
 	if err := errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-		if err := os.RemoveAll(base); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop") })
 	run("pg_ctl", "-D", data, "-w", "-l", filepath.Join(base, "log"), "-o", fmt.Sprintf("-p %s -k %s -c listen_addresses= -c max_prepared_transactions=64", port, base), "start")
 	u, err := url.Parse(uri)
 	if err != nil {
