@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 
@@ -74,11 +75,9 @@ func (b *batches) prepare(ctx context.Context, w *worker, r planner.Range, rows 
 	}
 	kept := keptBy(w.dst)
 	if b.part != r.Part || kept.owner != b {
-		if err := kept.forget(ctx, w.dst); err != nil {
+		if err := b.giveUp(ctx, w.dst); err != nil {
 			return nil, err
 		}
-		clear(b.prepared)
-		clear(b.bySize)
 		kept.owner, b.part = b, r.Part
 	}
 	sql := w.plan.InsertSQL(r, rows)
@@ -98,11 +97,20 @@ func (b *batches) prepare(ctx context.Context, w *worker, r planner.Range, rows 
 	return st, nil
 }
 
+// giveUp takes the prepared statements off the server. Behind a pooler this comes with the end of each range: the next transaction may
+// meet another server process, and another client this one.
+func (b *batches) giveUp(ctx context.Context, s *session) error {
+	clear(b.prepared)
+	clear(b.bySize)
+	return keptBy(s).forget(ctx, s)
+}
+
 // kept are the statements that a connection has prepared. They outlive the worker that uses the connection now.
 type kept struct {
 	owner *batches
 	names []string
 	named int
+	mark  string // tells the names from those that a failed run has left in a pooler's server process
 }
 
 // keptKey is kept's place in pgconn's data of the connection.
@@ -112,7 +120,7 @@ func keptBy(s *session) *kept {
 	data := s.conn.CustomData()
 	k, found := data[keptKey].(*kept)
 	if !found {
-		k = &kept{}
+		k = &kept{mark: strconv.FormatUint(rand.Uint64(), 36)}
 		data[keptKey] = k
 	}
 	return k
@@ -121,7 +129,7 @@ func keptBy(s *session) *kept {
 // name returns a name that the connection has not used yet, and notes it.
 func (k *kept) name() string {
 	k.named++
-	name := "pghaul_insert_" + strconv.Itoa(k.named)
+	name := "pghaul_insert_" + k.mark + "_" + strconv.Itoa(k.named)
 	k.names = append(k.names, name)
 	return name
 }

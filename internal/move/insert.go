@@ -60,6 +60,9 @@ func insertRange(ctx context.Context, w *worker, r planner.Range) (int64, error)
 	if closeErr := src.close(); err == nil && closeErr != nil {
 		err = &sideError{side: "source", err: closeErr}
 	}
+	if err == nil && w.dst.pooled {
+		err = w.batches.giveUp(ctx, w.dst)
+	}
 	if err != nil {
 		return 0, err
 	}

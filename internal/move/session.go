@@ -20,6 +20,7 @@ const stopGrace = 10 * time.Second
 type session struct {
 	conn    *pgconn.PgConn
 	address string // host:port/database, as people know it
+	pooled  bool   // a pooler may give each transaction another server process
 }
 
 // openSession connects and applies the settings.

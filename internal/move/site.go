@@ -45,6 +45,7 @@ func (s *site) fresh(ctx context.Context, encoding string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	opened.pooled = s.server.Pooled
 	s.lock.Lock()
 	s.pids[opened.pid()] = true
 	s.lock.Unlock()
