@@ -247,36 +247,3 @@ func (r *run) setSequences(ctx context.Context, t *table) error {
 	t.target.give(t.encoding, dst)
 	return nil
 }
-
-// guardEmpty looks once more, inside the writing transaction, for rows in a target that must have none: those that somebody added, or
-// that settling an earlier run has brought to light.
-func (r *run) guardEmpty(ctx context.Context, t *table, s *session) error {
-	// Where row security applies, a look is an error: the sessions have it off so that it never hides rows silently.
-	if !t.expectsEmpty(r.wish) || !t.facts.Target.CanSelect || t.facts.Target.RowSecurity {
-		return nil
-	}
-	only := "ONLY "
-	if t.facts.Target.Kind != planner.Table {
-		only = ""
-	}
-	found, err := s.value(ctx, "SELECT EXISTS (SELECT FROM "+only+t.plan.Target.Relation+")")
-	if err != nil {
-		return err
-	}
-	if found == "t" {
-		return &planner.Error{
-			Message: "target " + t.plan.Target.Relation + " is not empty",
-			Detail:  r.whyFilled(),
-			Hint:    "Use --append to add to its rows, --truncate to remove them first, or --replace to put a new table in its place.",
-		}
-	}
-	return nil
-}
-
-// whyFilled tells rows that somebody else has added from those of an earlier run.
-func (r *run) whyFilled() string {
-	if r.settled {
-		return "It was empty when the copy was planned. Since then the rows of an earlier run, which had been left prepared, were committed."
-	}
-	return "It was empty when the copy was planned."
-}
