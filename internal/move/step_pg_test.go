@@ -9,7 +9,8 @@ import (
 
 // What a definition misses on the target, or finds there already, is told with the statement and what to do.
 func TestDefinitionThatCannotBeMade(t *testing.T) {
-	source, target := clustertest.Database(t), clustertest.Database(t)
+	server := dumpCluster(t)
+	source, target := clustertest.DatabaseOn(t, server), clustertest.DatabaseOn(t, server)
 	clustertest.Exec(t, source, "CREATE TABLE s (id int)",
 		"CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'",
 		"CREATE TRIGGER g BEFORE INSERT ON s FOR EACH ROW EXECUTE FUNCTION f()",
