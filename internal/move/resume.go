@@ -140,12 +140,14 @@ func rangeChanged(ctx context.Context, s *session, t *table, snapshot string, i 
 	return "", nil
 }
 
-// notShownBy is the SQL condition for a row version that a snapshot did not show because it did not exist. The 32-bit xmin is given the
-// epoch that makes it older than the current snapshot; a frozen row keeps its xmin (HEAP_XMIN_FROZEN, htup_details.h).
+// notShownBy is the SQL condition for a row version that a snapshot may not have shown because it did not exist. The 32-bit xmin is given the
+// epoch that makes it older than the current snapshot; a frozen row keeps its xmin (HEAP_XMIN_FROZEN, htup_details.h). All from the oldest
+// transaction on that was running then is suspect: the snapshot's own list has no subtransactions (pg_snapshot), whose rows it did not
+// show either.
 func notShownBy(snapshot string) string {
 	const next = "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text::bigint"
-	full := "(" + next + " - 1 - pg_catalog.mod(pg_catalog.mod(" + next + " - 1 - xmin::text::bigint, 4294967296) + 4294967296, 4294967296))"
-	return "(" + full + " >= 3 AND NOT pg_catalog.pg_visible_in_snapshot(" + full + "::text::xid8, " + sqltext.QuoteLiteral(snapshot) + "::pg_snapshot))"
+	full := next + " - 1 - pg_catalog.mod(pg_catalog.mod(" + next + " - 1 - xmin::text::bigint, 4294967296) + 4294967296, 4294967296)"
+	return full + " >= pg_catalog.pg_snapshot_xmin(" + sqltext.QuoteLiteral(snapshot) + "::pg_catalog.pg_snapshot)::text::bigint"
 }
 
 // dropsRows reports whether the target may take fewer rows than it is sent.

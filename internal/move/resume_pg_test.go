@@ -7,16 +7,21 @@ import (
 	"github.com/pghaul/pghaul/internal/clustertest"
 )
 
-// interrupted leaves a copy by ranges with all but its last ranges done: a constraint of the target stops it.
-func interrupted(t *testing.T) *arena {
+// interrupted leaves a copy by ranges with all but its last ranges done: a constraint of the target stops it. Before it begins, each
+// statement of open is run in a transaction of its own that stays open; the function commits them all.
+func interrupted(t *testing.T, open ...string) (a *arena, commit func()) {
 	t.Helper()
 	p := protocols[len(protocols)-1]
 	p.wish.Connections = 1
-	a := newArena(t, p, 0)
+	a = newArena(t, p, 0)
 	// Room in each page, so that an update may leave a row in its range.
 	clustertest.Exec(t, a.source, "ALTER TABLE t SET (fillfactor = 60)",
 		"INSERT INTO t SELECT i, md5(i::text), repeat('w', 50) FROM generate_series(1, 500) AS i", "VACUUM ANALYZE t")
 	clustertest.Exec(t, a.target, "ALTER TABLE t ADD CONSTRAINT nearly CHECK (id < 450)")
+	var commits []func()
+	for _, sql := range open {
+		commits = append(commits, lockedBy(t, a.source, sql))
+	}
 	report := refused(t, a.request, "nearly")
 	if kept := report.Tables[0].Kept; !strings.Contains(kept, "ranges are in the target") {
 		t.Fatalf("kept: %s", kept)
@@ -25,13 +30,18 @@ func interrupted(t *testing.T) *arena {
 		t.Fatalf("interrupted: %s", found)
 	}
 	clustertest.Exec(t, a.target, "ALTER TABLE t DROP CONSTRAINT nearly")
-	return a
+	return a, func() {
+		for _, commit := range commits {
+			commit()
+		}
+	}
 }
 
 func TestResumeAfterSourceChanged(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
+		open   []string // what is not committed yet when the first run reads
 		change []string
 		words  string // of the refusal; empty for a change that does no harm
 	}{
@@ -45,13 +55,18 @@ func TestResumeAfterSourceChanged(t *testing.T) {
 		{name: "emptied and filled", change: []string{"TRUNCATE t", "INSERT INTO t SELECT i, 'other', '' FROM generate_series(1, 500) AS i"}, words: "source has changed"},
 		{name: "row of an unfinished range updated", change: []string{"UPDATE t SET v = 'new' WHERE id = 499"}},
 		{name: "row of an unfinished range deleted", change: []string{"DELETE FROM t WHERE id = 499"}},
+		{name: "row of a finished range updated by a transaction on the way", open: []string{"UPDATE public.t SET v = 'new' WHERE id = 1"},
+			words: "new or changed rows"},
+		{name: "row of a finished range updated by a subtransaction on the way",
+			open: []string{"INSERT INTO public.t VALUES (-1, 'x', 'x'); SAVEPOINT s; UPDATE public.t SET v = 'new' WHERE id = 1"}, words: "source has changed"},
 		{name: "frozen", change: []string{"VACUUM FREEZE t"}},
 		{name: "updated and rolled back", change: []string{"BEGIN; UPDATE t SET v = 'new' WHERE id = 1; DELETE FROM t WHERE id = 2; ROLLBACK"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := interrupted(t)
+			a, commit := interrupted(t, tt.open...)
+			commit()
 			clustertest.Exec(t, a.source, tt.change...)
 			before := contents(t, a.target, "TABLE t")
 			if tt.words != "" {
@@ -73,7 +88,7 @@ func TestResumeAfterSourceChanged(t *testing.T) {
 // Two runs that go on with the same copy share its ranges: none is moved twice.
 func TestResumeTwiceAtOnce(t *testing.T) {
 	t.Parallel()
-	a := interrupted(t)
+	a, _ := interrupted(t)
 	// Without it a row that comes twice would stop the run that brings it.
 	clustertest.Exec(t, a.target, "ALTER TABLE t DROP CONSTRAINT t_pkey")
 	first, second := opens(t, a.request), opens(t, a.request)
