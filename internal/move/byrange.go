@@ -68,7 +68,7 @@ func (r *run) checkRecord(ctx context.Context, t *table, dst *session) error {
 		if err != nil {
 			return err
 		}
-		return writeRecord(ctx, dst, t, snap.text, files)
+		return writeRecord(ctx, dst, t, snap, files)
 	}
 	rec, err := loadRecord(ctx, dst, t.key)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *run) acceptRecorded(ctx context.Context, t *table, w *worker, i int) er
 	if err != nil || rec == nil {
 		return errors.Join(err, fmt.Errorf("range %d was recorded by another run, whose records are gone", i+1))
 	}
-	why, err := rangeChanged(ctx, w.src, t, rec.snapshot, i, rows[i])
+	why, err := rangeChanged(ctx, w.src, t, rec, i, rows[i])
 	if err != nil || why == "" {
 		return err
 	}

@@ -16,8 +16,12 @@ import (
 // record is what pghaul.move keeps of an unfinished move: how the source was cut, and enough to tell whether the source is still what it
 // was when the first ranges were read.
 type record struct {
-	Ranges   []planner.Range `json:"ranges"`
-	Files    []string        `json:"files"` // pg_relation_filenode of each part: CLUSTER and VACUUM FULL give all rows new places
+	Ranges []planner.Range `json:"ranges"`
+	Files  []string        `json:"files"` // pg_relation_filenode of each part: CLUSTER and VACUUM FULL give all rows new places
+	// Running are the transactions and subtransactions that were on the way just before the snapshot, as 32-bit numbers with commas between;
+	// Listed is the first transaction that may have begun after they were listed, empty on a standby.
+	Running  string `json:"running"`
+	Listed   string `json:"listed"`
 	snapshot string
 }
 
@@ -74,14 +78,14 @@ func loadRecord(ctx context.Context, s *session, key string) (*record, error) {
 }
 
 // writeRecord notes the move before its first range.
-func writeRecord(ctx context.Context, s *session, t *table, snapshot string, files []string) error {
-	cut, err := json.Marshal(record{Ranges: t.plan.Ranges, Files: files})
+func writeRecord(ctx context.Context, s *session, t *table, snap *snapshot, files []string) error {
+	cut, err := json.Marshal(record{Ranges: t.plan.Ranges, Files: files, Running: snap.running, Listed: snap.listed})
 	if err != nil {
 		return err
 	}
 	q := sqltext.QuoteLiteral
 	_, err = s.exec(ctx, "INSERT INTO pghaul.move (key, source, target, snapshot, ranges, started) VALUES ("+
-		strings.Join([]string{q(t.key), q(t.plan.Source.Server + " " + t.plan.Source.Relation), q(t.plan.Target.Relation), q(snapshot), q(string(cut))}, ", ")+
+		strings.Join([]string{q(t.key), q(t.plan.Source.Server + " " + t.plan.Source.Relation), q(t.plan.Target.Relation), q(snap.text), q(string(cut))}, ", ")+
 		", pg_catalog.now())")
 	return err
 }
@@ -118,7 +122,7 @@ func changedSince(ctx context.Context, s *session, t *table, rec *record, rows m
 		if !done {
 			continue
 		}
-		if why, err := rangeChanged(ctx, s, t, rec.snapshot, i, rows[i]); err != nil || why != "" {
+		if why, err := rangeChanged(ctx, s, t, rec, i, rows[i]); err != nil || why != "" {
 			return why, err
 		}
 	}
@@ -126,8 +130,8 @@ func changedSince(ctx context.Context, s *session, t *table, rec *record, rows m
 }
 
 // rangeChanged is changedSince for one range, from which the given number of rows was moved.
-func rangeChanged(ctx context.Context, s *session, t *table, snapshot string, i int, rows int64) (string, error) {
-	counts, err := s.table(ctx, t.plan.CountSQL(t.plan.Ranges[i], notShownBy(snapshot)))
+func rangeChanged(ctx context.Context, s *session, t *table, rec *record, i int, rows int64) (string, error) {
+	counts, err := s.table(ctx, t.plan.CountSQL(t.plan.Ranges[i], rec.notShownBy()))
 	if err != nil {
 		return "", err
 	}
@@ -140,14 +144,20 @@ func rangeChanged(ctx context.Context, s *session, t *table, snapshot string, i 
 	return "", nil
 }
 
-// notShownBy is the SQL condition for a row version that a snapshot may not have shown because it did not exist. The 32-bit xmin is given the
-// epoch that makes it older than the current snapshot; a frozen row keeps its xmin (HEAP_XMIN_FROZEN, htup_details.h). All from the oldest
-// transaction on that was running then is suspect: the snapshot's own list has no subtransactions (pg_snapshot), whose rows it did not
-// show either.
-func notShownBy(snapshot string) string {
+// notShownBy is the SQL condition for a row version that the first run's snapshot did not show because it did not exist. The 32-bit xmin is
+// given the epoch that makes it older than the current snapshot; a frozen row keeps its xmin (HEAP_XMIN_FROZEN, htup_details.h).
+//
+// A snapshot's own list has no subtransactions (pg_snapshot), and on a standby no transactions at all. So those that were on the way are
+// recorded besides, and what began while they were listed is suspect; of a standby's rows all that its oldest transaction can have made.
+func (rec *record) notShownBy() string {
 	const next = "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text::bigint"
-	full := next + " - 1 - pg_catalog.mod(pg_catalog.mod(" + next + " - 1 - xmin::text::bigint, 4294967296) + 4294967296, 4294967296)"
-	return full + " >= pg_catalog.pg_snapshot_xmin(" + sqltext.QuoteLiteral(snapshot) + "::pg_catalog.pg_snapshot)::text::bigint"
+	full := "(" + next + " - 1 - pg_catalog.mod(pg_catalog.mod(" + next + " - 1 - xmin::text::bigint, 4294967296) + 4294967296, 4294967296))"
+	snapshot := sqltext.QuoteLiteral(rec.snapshot) + "::pg_catalog.pg_snapshot"
+	if rec.Listed == "" {
+		return full + " >= pg_catalog.pg_snapshot_xmin(" + snapshot + ")::text::bigint"
+	}
+	return "(" + full + " >= 3 AND (NOT pg_catalog.pg_visible_in_snapshot(" + full + "::text::xid8, " + snapshot + ") OR " +
+		full + " >= " + sqltext.QuoteLiteral(rec.Listed) + "::bigint OR xmin::text = ANY (pg_catalog.string_to_array(" + sqltext.QuoteLiteral(rec.Running) + ", ','))))"
 }
 
 // dropsRows reports whether the target may take fewer rows than it is sent.

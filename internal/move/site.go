@@ -103,6 +103,8 @@ type snapshot struct {
 	holder   *session // exported it and keeps it alive; nil once lent for good
 	id       string   // what pg_export_snapshot returned; empty when the holder is the only one to read
 	text     string   // pg_current_snapshot(), to tell later which rows it did not show
+	running  string   // see record
+	listed   string
 }
 
 // takeSnapshot begins a read-only transaction, locks the given tables against being changed in shape, truncated or dropped, and takes a
@@ -126,6 +128,9 @@ func takeSnapshot(ctx context.Context, s *site, encoding string, names namePath,
 }
 
 func (n *snapshot) begin(ctx context.Context, tables []string, export bool) error {
+	if err := n.listRunning(ctx); err != nil {
+		return err
+	}
 	if _, err := n.holder.exec(ctx, beginLocking); err != nil {
 		return err
 	}
@@ -183,6 +188,20 @@ func (n *snapshot) look(ctx context.Context, export bool) error {
 		n.id, err = n.holder.value(ctx, "SELECT pg_catalog.pg_export_snapshot()")
 	}
 	return err
+}
+
+// listRunning lists what is on the way before the snapshot is taken: each transaction and subtransaction with an ID holds a lock on it.
+func (n *snapshot) listRunning(ctx context.Context) error {
+	if n.site.server.Standby {
+		return nil
+	}
+	rows, err := n.holder.table(ctx, "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()), pg_catalog.string_agg(transactionid::text, ',') "+
+		"FROM pg_catalog.pg_locks WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted")
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	n.listed, n.running = rows[0][0], rows[0][1]
+	return nil
 }
 
 // reader returns a session that sees the snapshot.
