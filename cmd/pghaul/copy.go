@@ -222,7 +222,9 @@ func (f *copyFlags) runCopy(ctx context.Context, stdout, stderr io.Writer, table
 	if f.verbose {
 		f.options.Logger = newLogger(show)
 	}
+	restore := yieldToServers()
 	report, err := pghaul.Copy(ctx, f.source, f.target, tables, &f.options)
+	restore()
 	show.close()
 	if report == nil {
 		return err
