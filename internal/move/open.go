@@ -32,6 +32,9 @@ type opening struct {
 	source, target end
 }
 
+// endEncoding is the client_encoding in which facts are read.
+const endEncoding = "UTF8"
+
 // end is one side as the user named it, before foreign tables are followed.
 type end struct {
 	conn   *pgx.Conn
@@ -63,7 +66,7 @@ func (o *opening) open(ctx context.Context) error {
 }
 
 func connectEnd(ctx context.Context, dsn string) (end, error) {
-	c, err := catalog.Connect(ctx, dsn, "")
+	c, err := catalog.Connect(ctx, dsn, endEncoding)
 	if err != nil {
 		return end{}, err
 	}
@@ -73,6 +76,20 @@ func connectEnd(ctx context.Context, dsn string) (end, error) {
 		return end{}, err
 	}
 	return end{conn: c, server: server}, nil
+}
+
+// keepEnds gives the ends' connections, which have told all facts, to the sites that will move rows over some. To connect again would cost
+// 5 to 10 ms each: a new backend, and its caches to be filled again.
+func (o *opening) keepEnds() {
+	if catalog.Encoding(o.source.server, o.target.server) == endEncoding {
+		o.move.keep("source", &o.source)
+		o.move.keep("target", &o.target)
+	}
+}
+
+func (m *Move) keep(role string, e *end) {
+	m.siteOf(role, e.conn.Config(), e.server).adopt(endEncoding, e.conn.PgConn())
+	e.conn = nil
 }
 
 func (o *opening) close() {

@@ -23,6 +23,7 @@ func (o *opening) planAll(ctx context.Context, pairs []names) error {
 		return err
 	}
 	m := o.move
+	o.keepEnds()
 	limit := m.limiter()
 	m.tables = make([]*table, len(pairs))
 	failed := make([]error, len(pairs))

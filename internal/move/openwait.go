@@ -14,11 +14,11 @@ func (o *opening) watchLocks(ctx context.Context) (halt func()) {
 	}
 	wctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
+	ends := []*site{o.source.site(), o.target.site()}
 	go func() {
 		defer close(done)
 		w := &watchdog{move: o.move, askers: map[*site]*session{}}
 		defer w.close()
-		ends := []*site{o.source.site(), o.target.site()}
 		tick := time.NewTicker(askAfter)
 		defer tick.Stop()
 		for last := ""; ; {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pghaul/pghaul/internal/catalog"
 	"github.com/pghaul/pghaul/planner"
@@ -50,6 +51,15 @@ func (s *site) fresh(ctx context.Context, encoding string) (*session, error) {
 	s.pids[opened.pid()] = true
 	s.lock.Unlock()
 	return opened, nil
+}
+
+// adopt makes an open connection with the settings of encoding an idle session of the site.
+func (s *site) adopt(encoding string, conn *pgconn.PgConn) {
+	opened := &session{conn: conn, address: s.server.Address, pooled: s.server.Pooled}
+	s.lock.Lock()
+	s.pids[opened.pid()] = true
+	s.lock.Unlock()
+	s.give(encoding, opened)
 }
 
 // give takes a session back for others to use.
