@@ -58,7 +58,7 @@ func NewCoalescer(size int) *Coalescer {
 // Push takes bytes from the start of block until the output frame is full, a
 // message that is not CopyData is complete, or block is used up. It returns
 // how many it took. Errors are *FrameError, which stick, and ErrFull, which
-// goes away with Reset or Swap.
+// goes away with Reset.
 func (c *Coalescer) Push(block []byte) (used int, msg Message, err error) {
 	if c.Full() {
 		return 0, Message{}, ErrFull
@@ -84,7 +84,7 @@ func (c *Coalescer) Full() bool { return c.end == len(c.out) }
 func (c *Coalescer) Len() int { return c.end - HeaderSize }
 
 // Frame returns the output frame with its header, ready to be sent, or nil
-// when it has no payload. It is good until Reset, Swap or Push.
+// when it has no payload. It is good until Reset or Push.
 func (c *Coalescer) Frame() []byte {
 	if c.end == HeaderSize {
 		return nil
@@ -96,20 +96,6 @@ func (c *Coalescer) Frame() []byte {
 
 // Reset empties the output frame once it was sent.
 func (c *Coalescer) Reset() { c.end = HeaderSize }
-
-// Swap returns the output frame as Frame does and goes on in next, so that
-// another goroutine may send the one while the other is filled. The caller
-// owns what is returned and may give its buffer, at full capacity, to a later
-// Swap. The payload of frames to come is len(next)-HeaderSize, which must not
-// be less than 1.
-func (c *Coalescer) Swap(next []byte) []byte {
-	if len(next) <= HeaderSize {
-		panic("wire: the next buffer has no room for a payload")
-	}
-	frame := c.Frame()
-	c.out, c.end = next, HeaderSize
-	return frame
-}
 
 // Frames returns how many CopyData frames of the source were begun. In COPY
 // text it is the number of rows that have come; in binary the trailer is one
