@@ -154,7 +154,7 @@ const hintDefinition = "What the definition of a table uses must be on the targe
 
 // stepHints are for statements that make or change tables, by SQLSTATE.
 var stepHints = map[string]string{
-	stateDuplicateTable: "Partitions, sequences and indexes keep their names. Give the target a schema of its own, or make the table yourself.",
+	stateDuplicateTable: "A partition, sequence or index of the new table would have that name. Give the target a schema of its own, or make the table yourself.",
 	stateUndefinedTable: hintDefinition, stateUndefinedObject: hintDefinition, stateUndefinedFunction: hintDefinition, stateUndefinedSchema: hintDefinition,
 }
 

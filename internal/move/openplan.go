@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
@@ -12,7 +13,7 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
-// planners is how many tables are planned side by side. Each may ask the servers a few questions, and wait for pg_dump.
+// planners is how many tables are planned side by side. Each may ask the servers a few questions.
 const planners = 4
 
 // planAll reads the facts of all tables at once, both sides at the same time, and plans every table. The error is that of the first table
@@ -26,13 +27,28 @@ func (o *opening) planAll(ctx context.Context, pairs []names) error {
 	o.keepEnds()
 	limit := m.limiter()
 	m.tables = make([]*table, len(pairs))
-	failed := make([]error, len(pairs))
+	for i := range pairs {
+		m.tables[i] = &table{number: i, gauge: newGauge(limit)}
+	}
+	if err := sideBySide(m.tables, func(t *table) error { return o.survey(ctx, t, from[t.number], to[t.number]) }); err != nil {
+		return err
+	}
+	if err := o.defineAll(ctx, pairs); err != nil {
+		return err
+	}
+	return sideBySide(m.tables, func(t *table) error {
+		return o.plan(ctx, t, slices.Concat(from[t.number].notes, to[t.number].notes))
+	})
+}
+
+// sideBySide does the same for several tables at a time and returns the error of the first table that has one.
+func sideBySide(tables []*table, do func(*table) error) error {
+	failed := make([]error, len(tables))
 	var group errgroup.Group
 	group.SetLimit(planners)
-	for i, n := range pairs {
-		m.tables[i] = &table{number: i, gauge: newGauge(limit)}
+	for i, t := range tables {
 		group.Go(func() error {
-			failed[i] = o.plan(ctx, m.tables[i], n, from[i], to[i])
+			failed[i] = do(t)
 			return nil
 		})
 	}
@@ -40,8 +56,8 @@ func (o *opening) planAll(ctx context.Context, pairs []names) error {
 	return cmp.Or(failed...)
 }
 
-// plan chooses the plan of one table by its facts and what else is to be asked about it.
-func (o *opening) plan(ctx context.Context, t *table, n names, from, to *found) error {
+// survey notes what is known of one table, and what an interrupted run has left of it.
+func (o *opening) survey(ctx context.Context, t *table, from, to *found) error {
 	m, f := o.move, &t.facts
 	f.Processors = runtime.GOMAXPROCS(0)
 	f.SourceServer, f.Source = from.server, from.relation
@@ -51,14 +67,14 @@ func (o *opening) plan(ctx context.Context, t *table, n names, from, to *found) 
 	t.encoding = catalog.Encoding(f.SourceServer, f.TargetServer)
 	t.source = m.siteOf("source", from.config, f.SourceServer)
 	t.target = m.siteOf("target", to.config, f.TargetServer)
-	if err := t.findRecord(ctx, m.request.Wish); err != nil {
-		return err
-	}
-	if err := o.define(ctx, t, n); err != nil {
-		return err
-	}
+	return t.findRecord(ctx, m.request.Wish)
+}
+
+// plan chooses the plan of one table by its facts and what else is to be asked about it.
+func (o *opening) plan(ctx context.Context, t *table, notes []string) error {
+	m := o.move
 	var err error
-	if t.plan, err = planner.Choose(*f, m.request.Wish); err != nil {
+	if t.plan, err = planner.Choose(t.facts, m.request.Wish); err != nil {
 		return err
 	}
 	if err := t.checkCondition(ctx, m.request.Wish.Where); err != nil {
@@ -67,7 +83,7 @@ func (o *opening) plan(ctx context.Context, t *table, n names, from, to *found) 
 	if err := verifiable(t, m.request); err != nil {
 		return err
 	}
-	t.plan.Notes = append(append(t.plan.Notes, from.notes...), to.notes...)
+	t.plan.Notes = append(t.plan.Notes, notes...)
 	return nil
 }
 
@@ -139,23 +155,6 @@ func (e end) follow(ctx context.Context, relation planner.Relation, role catalog
 	}
 	at.config = remote.Config
 	return at, remote.Conn.Close(ctx)
-}
-
-// define finds out how to make a missing target, when that is wished. One that an interrupted move has made may lack its foreign keys.
-func (o *opening) define(ctx context.Context, t *table, n names) error {
-	r, f := o.move.request, &t.facts
-	makes := r.Wish.Create || r.Wish.Method == planner.Unlogged
-	if f.Target.Kind != planner.Missing && (f.Recorded == nil || r.Wish.Commit != planner.CommitRange) || !makes || f.Source.Kind == planner.Missing {
-		return nil
-	}
-	var err error
-	switch {
-	case f.SameDatabase && f.Source.Kind == planner.Table:
-		f.Definition = likeDefinition(f.Source, n.targetSchema, n.targetName)
-	case f.Source.Kind != planner.Query:
-		f.Definition, err = definition(ctx, r.PgDump, t.source.config, f.SourceServer, f.Source, n.targetSchema, n.targetName)
-	}
-	return err
 }
 
 // findRecord looks for what an interrupted run of the same move has left in the target.

@@ -12,9 +12,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/pghaul/pghaul/internal/sqltext"
 	"github.com/pghaul/pghaul/planner"
 )
 
@@ -27,49 +25,6 @@ type pgDump struct {
 
 // pgDumpPlaces are where packages of single versions put theirs, besides PATH.
 var pgDumpPlaces = []string{"/usr/lib/postgresql/*/bin/pg_dump", "/usr/pgsql-*/bin/pg_dump", "/opt/homebrew/opt/postgresql@*/bin/pg_dump"}
-
-// definition asks pg_dump how to make schema.name after a table of the source, its partitions included. dumpPath is the program, or empty to
-// look for one that is new enough for the server. What belongs to the table and stands in its schema (partitions, sequences, indexes) goes to
-// the new schema under its old name. What is no table is made as one with the same columns.
-//
-// Owners, privileges, security labels, tablespaces and memberships in publications are left out, because the target server may not know the
-// roles and names in them; so are types, functions and extensions that the table uses. Statements after the rows that build an index stand
-// in Indexes, so that they can run side by side.
-func definition(ctx context.Context, dumpPath string, config *pgx.ConnConfig, server planner.Server, source planner.Relation,
-	schema, name string) (*planner.Definition, error) {
-	if !dumpable(source) {
-		return columnsDefinition(source, schema, name), nil
-	}
-	dump, err := findPgDump(ctx, dumpPath, server)
-	if err != nil {
-		return nil, err
-	}
-	from := tableKey{source.Schema, source.Name}
-	tables, renamed, err := dumpedTables(ctx, config, from, tableKey{schema, name})
-	if err != nil {
-		return nil, err
-	}
-	kin, err := findKin(ctx, config, from, tableKey{schema, name}, renamed)
-	if err != nil {
-		return nil, err
-	}
-	var before, after string
-	both, bctx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) { before, err = dump.run(bctx, config, "pre-data", tables); return err })
-	both.Go(func() (err error) { after, err = dump.run(bctx, config, "post-data", tables); return err })
-	if err := both.Wait(); err != nil {
-		return nil, err
-	}
-	d := &planner.Definition{From: "pg_dump " + dump.version, Schema: schema, Name: name, Inherits: kin.parents}
-	sortDump(d, tables, before, after)
-	for _, statements := range [][]string{d.Before, d.Indexes, d.After, d.ForeignKeys} {
-		for i := range statements {
-			statements[i] = renamed.apply(statements[i])
-		}
-	}
-	d.After = append(d.After, kin.statistics...)
-	return d, nil
-}
 
 // findPgDump returns the asked program, or the first of PATH and the usual places that can read the server; pg_dump refuses servers of a
 // newer major version than its own.
@@ -155,13 +110,13 @@ func pgDumpAt(ctx context.Context, path string) (*pgDump, error) {
 	return &pgDump{path: path, version: string(m[1]), major: major}, nil
 }
 
-// run dumps one section of the given tables and returns its text. The connection's parameters go by the environment: everybody on the
+// run dumps one section of the given relations and returns its text. The connection's parameters go by the environment: everybody on the
 // machine can read a command line, and not everybody the environment.
-func (d *pgDump) run(ctx context.Context, config *pgx.ConnConfig, section string, tables []dumpedTable) (string, error) {
+func (d *pgDump) run(ctx context.Context, config *pgx.ConnConfig, section string, relations []tableKey) (string, error) {
 	args := []string{"--no-password", "--encoding=UTF8", "--section=" + section, "--strict-names", "--no-owner", "--no-privileges",
 		"--no-publications", "--no-security-labels", "--no-tablespaces"}
-	for _, t := range tables {
-		args = append(args, "--table="+exactPattern(t.schema)+"."+exactPattern(t.name))
+	for _, key := range relations {
+		args = append(args, tableArgument(key))
 	}
 	environment, err := libpqEnvironment(config)
 	if err != nil {
@@ -182,55 +137,15 @@ func (d *pgDump) run(ctx context.Context, config *pgx.ConnConfig, section string
 	return out.String(), nil
 }
 
+// tableArgument is the option for one relation.
+func tableArgument(key tableKey) string {
+	return "--table=" + exactPattern(key.schema) + "." + exactPattern(key.name)
+}
+
 // exactPattern is a name as a pattern of pg_dump that matches nothing else: inside quotes every sign stands for itself.
 func exactPattern(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 func firstLine(out []byte) string {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(out), []byte{'\n'})
 	return string(line[:min(len(line), 200)])
-}
-
-// dumpedTable is a table that pg_dump is asked for.
-type dumpedTable struct {
-	tableKey
-	partitioned bool // it has partitions
-	partition   bool // it is one
-}
-
-// dumpedTables lists the table and its partitions of all levels, which pg_dump takes along only since version 16 and by another option; and
-// how everything that belongs to them is renamed.
-func dumpedTables(ctx context.Context, config *pgx.ConnConfig, from, to tableKey) ([]dumpedTable, renaming, error) {
-	s, err := openSession(ctx, config, "UTF8", config.Host)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer s.close()
-	qualified := sqltext.QuoteQualified(from.schema, from.name)
-	rows, err := s.table(ctx, fmt.Sprintf(`WITH root AS (SELECT to_regclass(%s)::oid AS oid),
-tree AS (SELECT oid FROM root WHERE oid IS NOT NULL UNION SELECT relid FROM root, pg_partition_tree(root.oid)),
-part AS (SELECT indexrelid AS oid FROM tree JOIN pg_index ON indrelid = tree.oid
-UNION SELECT objid FROM tree JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = tree.oid AND classid = 'pg_class'::regclass AND deptype IN ('a', 'i'))
-SELECT n.nspname, c.relname, c.relkind, c.relispartition, c.oid IN (TABLE tree) FROM root, pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE c.oid IN (TABLE tree UNION TABLE part) ORDER BY c.oid = root.oid DESC, c.oid`, quoted(qualified)))
-	if err != nil {
-		return nil, nil, fmt.Errorf("look up the partitions of %s: %w", qualified, err)
-	}
-	if len(rows) == 0 {
-		return nil, nil, &planner.Error{Message: fmt.Sprintf("relation %s does not exist", qualified)}
-	}
-	var tables []dumpedTable
-	renamed := renaming{}
-	for _, r := range rows {
-		key := tableKey{r[0], r[1]}
-		if r[4] == "t" {
-			tables = append(tables, dumpedTable{tableKey: key, partitioned: r[2] == "p", partition: r[3] == "t"})
-		}
-		switch {
-		case key == from && from != to:
-			renamed[key] = to
-		case key.schema == from.schema && from.schema != to.schema:
-			renamed[key] = tableKey{to.schema, key.name}
-		}
-	}
-	return tables, renamed, nil
 }

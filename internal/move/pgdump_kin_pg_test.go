@@ -39,8 +39,7 @@ func TestDefinitionOfStatistics(t *testing.T) {
 	for _, to := range []tableKey{{"S 1", "t"}, {"public", "u"}} {
 		target := clustertest.DatabaseOn(t, server)
 		clustertest.Exec(t, target, `CREATE SCHEMA "S 1"; CREATE SCHEMA other`)
-		d, err := definition(t.Context(), "", configOf(t, source), dumpedServer(t, source),
-			planner.Relation{Kind: planner.Table, Schema: "S 1", Name: "t"}, to.schema, to.name)
+		d, err := definitionOf(t, source, want{source: planner.Relation{Kind: planner.Table, Schema: "S 1", Name: "t"}, schema: to.schema, name: to.name})
 		if err != nil {
 			t.Fatal(err)
 		}

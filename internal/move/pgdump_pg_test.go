@@ -108,30 +108,39 @@ func dumpedServer(t *testing.T, uri string) planner.Server {
 	return server
 }
 
-// dumpOf is a sorted list of the statements that pg_dump makes of a table with its partitions.
-func dumpOf(t *testing.T, uri string, key tableKey) []string {
+// dumpOf is a sorted list of the statements that pg_dump makes of a table with its partitions, when everything has its new name.
+func dumpOf(t *testing.T, uri string, d *dumping) []string {
 	t.Helper()
 	config := configOf(t, uri)
 	dump, err := findPgDump(t.Context(), "", dumpedServer(t, uri))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, _, err := dumpedTables(t.Context(), config, key, key)
-	if err != nil {
+	if err := lookUp(t.Context(), config, []*dumping{d}); err != nil {
 		t.Fatal(err)
 	}
 	var all []string
 	for _, section := range []string{"pre-data", "post-data"} {
-		text, err := dump.run(t.Context(), config, section, tables)
+		text, err := dump.run(t.Context(), config, section, d.asked())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range splitDump(text) {
-			all = append(all, s.sql)
+			all = append(all, renamer{own: d.renamed}.apply(s.sql))
 		}
 	}
 	slices.Sort(all)
 	return all
+}
+
+// definitionOf makes the definition of one table.
+func definitionOf(t *testing.T, source string, w want) (*planner.Definition, error) {
+	t.Helper()
+	all, err := definitions(t.Context(), "", configOf(t, source), dumpedServer(t, source), []want{w})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 func TestDefinitionMakesTheSame(t *testing.T) {
@@ -154,8 +163,7 @@ func TestDefinitionMakesTheSame(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			target := clustertest.DatabaseOn(t, server)
 			clustertest.Exec(t, target, aroundTables)
-			d, err := definition(t.Context(), "", configOf(t, source), dumpedServer(t, source),
-				planner.Relation{Kind: planner.Table, Schema: c.from.schema, Name: c.from.name}, c.to.schema, c.to.name)
+			d, err := definitionOf(t, source, want{source: planner.Relation{Kind: planner.Table, Schema: c.from.schema, Name: c.from.name}, schema: c.to.schema, name: c.to.name})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,18 +171,8 @@ func TestDefinitionMakesTheSame(t *testing.T) {
 				t.Errorf("%d indexes in %+v", len(d.Indexes), d)
 			}
 			clustertest.Exec(t, target, slices.Concat([]string{"SET search_path = ''"}, d.Before, d.Indexes, d.After, d.ForeignKeys)...)
-			want := dumpOf(t, source, c.from)
-			if c.from != c.to {
-				_, renamed, err := dumpedTables(t.Context(), configOf(t, source), c.from, c.to)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range want {
-					want[i] = renamed.apply(want[i])
-				}
-				slices.Sort(want)
-			}
-			if diff := cmp.Diff(want, dumpOf(t, target, c.to)); diff != "" {
+			want := dumpOf(t, source, &dumping{from: c.from, to: c.to})
+			if diff := cmp.Diff(want, dumpOf(t, target, &dumping{from: c.to, to: c.to})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -187,8 +185,7 @@ func TestDefinitionOfPartition(t *testing.T) {
 	source, target := clustertest.DatabaseOn(t, server), clustertest.DatabaseOn(t, server)
 	clustertest.Exec(t, source, aroundTables, partitionedTable)
 	clustertest.Exec(t, target, aroundTables)
-	d, err := definition(t.Context(), "", configOf(t, source), dumpedServer(t, source),
-		planner.Relation{Kind: planner.Partitioned, Schema: "public", Name: "parts_23"}, "public", "parts_23")
+	d, err := definitionOf(t, source, want{source: planner.Relation{Kind: planner.Partitioned, Schema: "public", Name: "parts_23"}, schema: "public", name: "parts_23"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +209,11 @@ func TestDefinitionOfView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := definition(t.Context(), "/nowhere", nil, planner.Server{}, relation, "public", "copy")
+	d, err := definitions(t.Context(), "/nowhere", nil, planner.Server{}, []want{{source: relation, schema: "public", name: "copy"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	clustertest.Exec(t, uri, d.Before...)
+	clustertest.Exec(t, uri, d[0].Before...)
 	clustertest.Exec(t, uri, "INSERT INTO copy SELECT * FROM v")
 	if got := told(compareNamed(t, uri, "v", "copy", VerifyHash)); got != "" {
 		t.Error(got)
@@ -259,7 +256,7 @@ func TestPgDumpKeepsPasswordOffCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	dump := &pgDump{path: spy, version: "99.1", major: 99}
-	if _, err := dump.run(t.Context(), configOf(t, "postgres://u:se%63ret@/d?host=/tmp"), "pre-data", []dumpedTable{{tableKey: tableKey{"s", `t"x`}}}); err != nil {
+	if _, err := dump.run(t.Context(), configOf(t, "postgres://u:se%63ret@/d?host=/tmp"), "pre-data", []tableKey{{"s", `t"x`}}); err != nil {
 		t.Fatal(err)
 	}
 	arguments, _ := os.ReadFile(out)
@@ -275,7 +272,8 @@ func TestPgDumpFailureIsTold(t *testing.T) {
 	clustertest.Exec(t, uri, "CREATE TABLE t (a int)", "CREATE ROLE dump_nobody LOGIN")
 	t.Cleanup(func() { clustertest.Exec(t, uri, "DROP ROLE dump_nobody") })
 	config := configOf(t, strings.Replace(uri, "postgres@", "dump_nobody@", 1))
-	_, err := definition(t.Context(), "", config, dumpedServer(t, uri), planner.Relation{Kind: planner.Table, Schema: "public", Name: "t"}, "public", "t")
+	_, err := definitions(t.Context(), "", config, dumpedServer(t, uri),
+		[]want{{source: planner.Relation{Kind: planner.Table, Schema: "public", Name: "t"}, schema: "public", name: "t"}})
 	var e *planner.Error
 	if !errors.As(err, &e) || e.Message != "pg_dump failed" || !strings.Contains(e.Detail, "permission denied") {
 		t.Errorf("got %v", err)

@@ -8,10 +8,10 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
-// sortDump puts the statements of both sections where they belong. The first of tables is the one that was asked for; when it is itself a
+// sortDump puts one table's statements of both sections where they belong. The first of tables is the one that was asked for; when it is itself a
 // partition, its parent and the parent's indexes are not made with it.
-func sortDump(d *planner.Definition, tables []dumpedTable, before, after string) {
-	for _, s := range splitDump(before) {
+func sortDump(d *planner.Definition, tables []dumpedTable, before, after []dumpStatement) {
+	for _, s := range before {
 		if s.kind == "TABLE ATTACH" && tables[0].partition && attached(s.sql) == tables[0].tableKey {
 			continue
 		}
@@ -19,7 +19,7 @@ func sortDump(d *planner.Definition, tables []dumpedTable, before, after string)
 	}
 	made, foreign := map[string]bool{}, map[string]bool{}
 	var constraints, rest []string
-	for _, s := range splitDump(after) {
+	for _, s := range after {
 		switch {
 		case s.kind == "INDEX" && s.first:
 			made[s.name] = true
@@ -75,10 +75,7 @@ type tableKey struct{ schema, name string }
 
 // leadingName reads the name, qualified or not, that text begins with. The key is empty when it does not begin with one.
 func leadingName(text string) (key tableKey, rest string) {
-	end := 0
-	for end < len(text) && strings.IndexByte(" \t\n(", text[end]) < 0 {
-		end += max(1, skipLength(text, end))
-	}
+	end := unquoted(text, func(c byte, _ int) bool { return strings.IndexByte(" \t\n(", c) >= 0 })
 	schema, name, err := sqltext.ParseQualified(text[:end])
 	if err != nil {
 		return tableKey{}, text
@@ -146,22 +143,8 @@ func parenthesized(text string) (inside, rest string) {
 	if !strings.HasPrefix(text, "(") {
 		return "", text
 	}
-	depth := 0
-	for i := 0; i < len(text); {
-		if n := skipLength(text, i); n > 0 {
-			i += n
-			continue
-		}
-		switch text[i] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		i++
-		if depth == 0 {
-			return text[:i], strings.TrimSpace(text[i:])
-		}
+	if n := unquoted(text, func(c byte, depth int) bool { return c == ')' && depth == 0 }); n < len(text) {
+		return text[:n+1], strings.TrimSpace(text[n+1:])
 	}
 	return "", text
 }

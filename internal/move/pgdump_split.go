@@ -55,6 +55,12 @@ func cutLine(text string) (line, rest string) {
 // statementLength is the number of bytes before the semicolon that ends a statement: one that is in no quotes, comment or parentheses (rules
 // hold statements in parentheses).
 func statementLength(text string) int {
+	return unquoted(text, func(c byte, depth int) bool { return c == ';' && depth <= 0 })
+}
+
+// unquoted is where the first byte stands at which stop says so: one in no quotes and no comment. depth counts the parentheses that are open
+// behind it. It is the text's length when there is none.
+func unquoted(text string, stop func(c byte, depth int) bool) int {
 	depth := 0
 	for i := 0; i < len(text); {
 		if n := skipLength(text, i); n > 0 {
@@ -66,10 +72,9 @@ func statementLength(text string) int {
 			depth++
 		case ')':
 			depth--
-		case ';':
-			if depth <= 0 {
-				return i
-			}
+		}
+		if stop(text[i], depth) {
+			return i
 		}
 		i++
 	}

@@ -58,14 +58,19 @@ func TestConstraintIndex(t *testing.T) {
 
 func TestRenaming(t *testing.T) {
 	t.Parallel()
-	r := renaming{{"public", "t"}: {"New", "u.v"}, {"public", "t_id_seq"}: {"New", "t_id_seq"}}
+	r := renamer{own: renaming{{"public", "t"}: {"New", "u.v"}, {"public", "t_id_seq"}: {"New", "t_id_seq"}, {"public", "i"}: {"New", "j k"}}}
 	for _, c := range []struct{ sql, want string }{
 		{"CREATE TABLE public.t (a int)", `CREATE TABLE "New"."u.v" (a int)`},
 		{"COMMENT ON COLUMN public.t.a IS 'public.t'", `COMMENT ON COLUMN "New"."u.v".a IS 'public.t'`},
 		{"ALTER TABLE ONLY public.t ALTER COLUMN id SET DEFAULT nextval('public.t_id_seq'::regclass)",
 			`ALTER TABLE ONLY "New"."u.v" ALTER COLUMN id SET DEFAULT nextval('"New".t_id_seq'::regclass)`},
 		{"CREATE TABLE public.t2 (public text, t int, x public.tt)", "CREATE TABLE public.t2 (public text, t int, x public.tt)"},
-		{`CREATE INDEX i ON public."t" (a) -- public.t`, `CREATE INDEX i ON "New"."u.v" (a) -- public.t`},
+		{`CREATE INDEX i ON public."t" (a) -- public.t`, `CREATE INDEX "j k" ON "New"."u.v" (a) -- public.t`},
+		{"ALTER TABLE ONLY public.t ADD CONSTRAINT i PRIMARY KEY USING INDEX i", `ALTER TABLE ONLY "New"."u.v" ADD CONSTRAINT "j k" PRIMARY KEY USING INDEX "j k"`},
+		{"ALTER TABLE public.t CLUSTER ON i", `ALTER TABLE "New"."u.v" CLUSTER ON "j k"`},
+		{"COMMENT ON CONSTRAINT i ON public.t IS 'i'", `COMMENT ON CONSTRAINT "j k" ON "New"."u.v" IS 'i'`},
+		{"ALTER INDEX public.i ATTACH PARTITION other.i", `ALTER INDEX "New"."j k" ATTACH PARTITION other.i`},
+		{"CREATE INDEX i ON other.t (i)", "CREATE INDEX i ON other.t (i)"},
 		{"SELECT $$public.t$$, 1.5, t.a", "SELECT $$public.t$$, 1.5, t.a"},
 	} {
 		if got := r.apply(c.sql); got != c.want {
@@ -119,12 +124,13 @@ func FuzzSplitDump(f *testing.F) {
 	f.Add("\v;")
 	f.Add("--\n-- Name: ; Type: INDEX; Schema: ; Owner: \nE'\\")
 	f.Fuzz(func(t *testing.T, text string) {
-		r := renaming{{"a", "b"}: {"c", "d"}}
+		r := renamer{own: renaming{{"a", "b"}: {"c", "d"}}}
 		for _, s := range splitDump(text) {
 			if s.sql == "" {
 				t.Error("empty statement")
 			}
 			r.apply(s.sql)
+			firstRelation(s.sql, func(tableKey) bool { return false })
 			constraintIndex(s.sql, []dumpedTable{{tableKey: tableKey{"a", "b"}}})
 		}
 	})
