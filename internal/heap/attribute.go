@@ -1,0 +1,101 @@
+package heap
+
+import "fmt"
+
+// Attribute is what the walk through a tuple must know of a column (pg_attribute). Dropped columns count too.
+type Attribute struct {
+	Name       string
+	Len        int16 // bytes; -1 for a varlena, -2 for a C string (attlen)
+	Align      byte  // 'c', 's', 'i' or 'd' (attalign)
+	ByVal      bool
+	Dropped    bool
+	HasMissing bool   // tuples older than the column have the value Missing, else NULL
+	Missing    []byte // in the form of Value.Data (attmissingval)
+}
+
+// Value is one attribute of one tuple.
+type Value struct {
+	Null bool
+	Data []byte // fixed-length bytes, a varlena with its header, or a C string without its NUL; part of the page
+}
+
+// Values walks through the tuple's data and returns one value for each of attrs, in dst's memory where it suffices. The values are
+// parts of the tuple, and good as long as its page is. (heap_deform_tuple of src/backend/access/common/heaptuple.c.)
+func (t Tuple) Values(attrs []Attribute, dst []Value) ([]Value, error) {
+	natts := t.Natts()
+	if natts > len(attrs) {
+		return dst[:0], fmt.Errorf("the tuple has %d attributes, the table %d", natts, len(attrs))
+	}
+	if cap(dst) < len(attrs) {
+		dst = make([]Value, len(attrs))
+	}
+	dst = dst[:len(attrs)]
+	nulls, data, off := t.Nulls(), t[t.Hoff():], 0
+	for i := range attrs[:natts] {
+		if nulls != nil && nulls[i>>3]&(1<<(i&7)) == 0 {
+			dst[i] = Value{Null: true}
+			continue
+		}
+		a := &attrs[i]
+		start := off
+		size := int(a.Len)
+		if size > 0 {
+			start = alignUp(off, a.Align)
+		} else {
+			var err error
+			if start, size, err = variable(data, off, a); err != nil {
+				return dst[:0], fmt.Errorf("column %s: %w", a.Name, err)
+			}
+		}
+		if start+size > len(data) {
+			return dst[:0], fmt.Errorf("column %s ends %d bytes behind the tuple", a.Name, start+size-len(data))
+		}
+		dst[i] = Value{Data: data[start : start+size : start+size]}
+		off = start + size
+		if a.Len == -2 {
+			off++
+		}
+	}
+	for i := natts; i < len(attrs); i++ {
+		dst[i] = Value{Null: !attrs[i].HasMissing, Data: attrs[i].Missing}
+	}
+	return dst, nil
+}
+
+// alignUp rounds off up to the alignment that attalign names.
+func alignUp(off int, align byte) int {
+	switch align {
+	case 'i':
+		return (off + 3) &^ 3
+	case 'd':
+		return (off + 7) &^ 7
+	case 's':
+		return (off + 1) &^ 1
+	default:
+		return off
+	}
+}
+
+// variable finds where a value of no fixed length starts, and its length. A varlena with a one-byte header is not aligned, and its
+// first byte is never 0, while padding always is (att_align_pointer of tupmacs.h).
+func variable(data []byte, off int, a *Attribute) (start, size int, err error) {
+	if a.Len == -2 {
+		for end := off; end < len(data); end++ {
+			if data[end] == 0 {
+				return off, end - off, nil
+			}
+		}
+		return 0, 0, fmt.Errorf("a C string does not end within the tuple")
+	}
+	if a.Len != -1 {
+		return 0, 0, fmt.Errorf("a length of %d is not known", a.Len)
+	}
+	if off >= len(data) {
+		return 0, 0, fmt.Errorf("the value starts behind the tuple")
+	}
+	if data[off] == 0 {
+		off = alignUp(off, a.Align)
+	}
+	size, err = VarlenaSize(data[min(off, len(data)):])
+	return off, size, err
+}
