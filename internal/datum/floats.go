@@ -1,0 +1,211 @@
+package datum
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// Floating-point numbers are printed with the fewest digits that read back as the same number, as the server does when
+// extra_float_digits is above 0 (src/common/d2s.c, f2s.c): in plain form for decimal exponents from -4 up to the type's
+// guaranteed digits, else with an exponent of at least two digits. Where Go's shortest form may be the very middle between two
+// neighbours, since reading rounds that to even, the server takes a number strictly between the middles.
+
+func printFloat8(dst, value []byte) ([]byte, error) {
+	if len(value) != 8 {
+		return dst, cutOff("double precision")
+	}
+	return appendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(value)), 64), nil
+}
+
+func printFloat4(dst, value []byte) ([]byte, error) {
+	if len(value) != 4 {
+		return dst, cutOff("real")
+	}
+	return appendFloat(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(value))), 32), nil
+}
+
+func appendFloat(dst []byte, f float64, size int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(dst, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(dst, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-Infinity"...)
+	case f == 0:
+		if math.Signbit(f) {
+			dst = append(dst, '-')
+		}
+		return append(dst, '0')
+	}
+	if f < 0 {
+		dst, f = append(dst, '-'), -f
+	}
+	digits, exponent := strictDigits(f, size)
+	limit := 15 // DBL_DIG
+	if size == 32 {
+		limit = 6 // FLT_DIG
+	}
+	return appendDecimal(dst, digits, exponent, limit)
+}
+
+// strictDigits gives the shortest digits of a positive number that lie strictly nearer to it than to its neighbours, and the
+// decimal exponent of the first one.
+func strictDigits(f float64, size int) (digits uint64, exponent int) {
+	var scratch [32]byte
+	for precision := -1; ; {
+		digits, exponent = parseDigits(strconv.AppendFloat(scratch[:0], f, 'e', precision, size))
+		if precision >= 17 || !atMiddle(f, digits, exponent, size) {
+			if precision < 0 {
+				return digits, exponent
+			}
+			if back, _ := strconv.ParseFloat(string(strconv.AppendFloat(scratch[:0], f, 'e', precision, size)), size); back == f {
+				return digits, exponent
+			}
+		}
+		if precision < 0 {
+			precision = decimalLength(digits) - 1
+			continue
+		}
+		precision++
+	}
+}
+
+// parseDigits reads d.ddde+xx as AppendFloat writes it, without the zeros at the end of the digits.
+func parseDigits(text []byte) (digits uint64, exponent int) {
+	for i, c := range text {
+		if c == 'e' {
+			for _, d := range text[i+2:] {
+				exponent = exponent*10 + int(d-'0')
+			}
+			if text[i+1] == '-' {
+				exponent = -exponent
+			}
+			break
+		}
+		if c != '.' {
+			digits = digits*10 + uint64(c-'0')
+		}
+	}
+	for digits%10 == 0 && digits > 0 {
+		digits /= 10
+	}
+	return digits, exponent
+}
+
+func decimalLength(n uint64) int {
+	length := 1
+	for ; n >= 10; n /= 10 {
+		length++
+	}
+	return length
+}
+
+// atMiddle tells whether a decimal number is exactly the middle between f and one of its neighbours. Such a number is
+// (2m ± 1) * 2^(e-1) for f = m * 2^e, or (4m - 1) * 2^(e-2) below a power of two: odd parts and powers of two must agree.
+func atMiddle(f float64, digits uint64, exponent, size int) bool {
+	mantissa, binaryExponent, lowest := split(f, size)
+	if mantissa&1 == 1 {
+		return false // reading rounds to even, so that Go does not take the middle
+	}
+	shift := exponent - decimalLength(digits) + 1 // the number is digits * 10^shift
+	twos := bits.TrailingZeros64(digits)
+	odd := digits >> twos
+	twos += shift
+	if middle(odd, shift, 2*mantissa+1) && twos == binaryExponent-1 {
+		return true
+	}
+	if lowest {
+		return middle(odd, shift, 4*mantissa-1) && twos == binaryExponent-2
+	}
+	return middle(odd, shift, 2*mantissa-1) && twos == binaryExponent-1
+}
+
+// middle tells whether odd * 5^power is want.
+func middle(odd uint64, power int, want uint64) bool {
+	for ; power > 0; power-- {
+		high, low := bits.Mul64(odd, 5)
+		if high != 0 || low > want {
+			return false
+		}
+		odd = low
+	}
+	for ; power < 0; power++ {
+		high, low := bits.Mul64(want, 5)
+		if high != 0 || low > odd {
+			return false
+		}
+		want = low
+	}
+	return odd == want
+}
+
+// split gives f as mantissa * 2^exponent with the mantissa of its own format, and whether the neighbour below is only half as
+// far as the one above.
+func split(f float64, size int) (mantissa uint64, exponent int, lowest bool) {
+	if size == 32 {
+		b := math.Float32bits(float32(f))
+		mantissa, exponent = uint64(b&(1<<23-1)), int(b>>23&0xff)
+		lowest = mantissa == 0 && exponent > 1
+		if exponent == 0 {
+			return mantissa, -149, lowest
+		}
+		return mantissa | 1<<23, exponent - 150, lowest
+	}
+	b := math.Float64bits(f)
+	mantissa, exponent = b&(1<<52-1), int(b>>52&0x7ff)
+	lowest = mantissa == 0 && exponent > 1
+	if exponent == 0 {
+		return mantissa, -1074, lowest
+	}
+	return mantissa | 1<<52, exponent - 1075, lowest
+}
+
+// appendDecimal writes digits whose first one has a decimal exponent.
+func appendDecimal(dst []byte, digits uint64, exponent, limit int) []byte {
+	var scratch [24]byte
+	text := strconv.AppendUint(scratch[:0], digits, 10)
+	switch {
+	case exponent < -4 || exponent >= limit:
+		dst = append(dst, text[0])
+		if len(text) > 1 {
+			dst = append(append(dst, '.'), text[1:]...)
+		}
+		sign := byte('+')
+		if exponent < 0 {
+			sign, exponent = '-', -exponent
+		}
+		dst = append(dst, 'e', sign)
+		return appendPadded(dst, uint64(exponent), 2)
+	case exponent < 0:
+		dst = append(dst, "0.0000"[:1-exponent]...)
+		return append(dst, text...)
+	case len(text) <= exponent+1:
+		dst = append(dst, text...)
+		for i := len(text); i <= exponent; i++ {
+			dst = append(dst, '0')
+		}
+		return dst
+	default:
+		dst = append(append(dst, text[:exponent+1]...), '.')
+		return append(dst, text[exponent+1:]...)
+	}
+}
+
+// appendPadded writes a number with zeros in front up to a width.
+func appendPadded(dst []byte, n uint64, width int) []byte {
+	if width == 2 && n < 100 {
+		return append(dst, byte('0'+n/10), byte('0'+n%10))
+	}
+	for limit := uint64(10); width > 1; width, limit = width-1, limit*10 {
+		if n < limit {
+			for ; width > 1; width-- {
+				dst = append(dst, '0')
+			}
+			break
+		}
+	}
+	return strconv.AppendUint(dst, n, 10)
+}
