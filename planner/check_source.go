@@ -24,11 +24,9 @@ func (s *situation) checkSource() *Error {
 	switch r.Kind {
 	case Missing:
 		return s.missing(r, "source", &s.facts.SourceServer, "")
-	case Sequence:
-		return failed("cannot copy from sequence "+s.sourceName, "", "The sequences that feed a table's columns are copied with the table.")
 	case Table, Partitioned, View, MatView, ForeignTable, Query:
 	default:
-		return failed("cannot copy from "+s.sourceName, "It is no table, view or materialized view.", "")
+		return noTable("cannot copy from ", r, s.sourceName)
 	}
 	if r.RowSecurity {
 		return failed("source "+kindName(r.Kind)+" "+s.sourceName+at+" would be filtered by row-level security",

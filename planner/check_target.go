@@ -50,15 +50,34 @@ func (s *situation) checkTarget() *Error {
 		}
 	case MatView:
 		return failed(article, "Only REFRESH MATERIALIZED VIEW writes to one.", "")
-	case Sequence:
-		return failed(article, "", "The sequences that feed a table's columns are set with the table.")
 	default:
-		return failed("cannot copy into "+s.targetName, "It is no table or view.", "")
+		return noTable("cannot copy into ", r, s.targetName)
+	}
+	if r.Kind == Table && (r.Schema == "pg_catalog" || r.Schema == "information_schema") {
+		return failed("cannot copy into system table "+s.targetName, "Only the server itself writes to its catalogs.", "Name a table of your own.")
 	}
 	if s.wish.Create {
 		s.note("target " + s.targetName + " exists, so --create has nothing to make")
 	}
 	return nil
+}
+
+// noTable is the error for a relation of a kind that is never copied.
+func noTable(cannot string, r *Relation, name string) *Error {
+	kind := kindName(r.Kind)
+	article := "a "
+	if r.Kind == Index || r.Kind == PartitionedIndex {
+		article = "an "
+	}
+	e := failed(cannot+kind+" "+name, "It is "+article+kind+" and not a table.", "Name a table, a view or a materialized view.")
+	if r.Of != "" {
+		e.Detail = "It is " + article + kind + " of table " + r.Of + "."
+		e.Hint = "Name the table: what belongs to it comes with it."
+	}
+	if r.Kind == Sequence {
+		e.Hint = "The sequences that feed a table's columns are copied with the table."
+	}
+	return e
 }
 
 // insertable reports whether a view takes INSERT: by itself, by a rule, or through a row trigger that stands in for it.

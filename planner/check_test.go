@@ -21,8 +21,7 @@ func TestHardChecks(t *testing.T) {
 		"standby target":   {func(f *Facts, _ *Wish) { f.TargetServer.Standby = true }, Failed, []string{"is a standby", "primary"}},
 		"source missing":   {func(f *Facts, _ *Wish) { f.Source = missing("public", "x") }, Failed, []string{"source table public.x does not exist", "db1"}},
 		"source schema":    {func(f *Facts, _ *Wish) { f.Source = Relation{Schema: "No", Name: "x"} }, Failed, []string{`Schema "No" does not exist`}},
-		"source sequence":  {func(f *Facts, _ *Wish) { f.Source.Kind = Sequence }, Failed, []string{"cannot copy from sequence"}},
-		"source index":     {func(f *Facts, _ *Wish) { f.Source.Kind = 'i' }, Failed, []string{"cannot copy from"}},
+		"source sequence":  {func(f *Facts, _ *Wish) { f.Source.Kind = Sequence }, Failed, []string{"cannot copy from sequence", "copied with the table"}},
 		"source RLS":       {func(f *Facts, _ *Wish) { f.Source.RowSecurity = true }, Failed, []string{"would be filtered", `"ann"`, "BYPASSRLS"}},
 		"source denied":    {func(f *Facts, _ *Wish) { unreadable(&f.Source, 0, 1, 2, 3) }, Failed, []string{"permission denied for source table", "SELECT"}},
 		"column denied":    {func(f *Facts, _ *Wish) { unreadable(&f.Source, 1) }, Failed, []string{"SELECT privilege on column day", "--columns"}},
@@ -38,7 +37,6 @@ func TestHardChecks(t *testing.T) {
 		"no definition":   {func(f *Facts, w *Wish) { f.Target, w.Create = missing("public", "x"), true }, Failed, []string{"cannot make target table"}},
 		"target sequence": {func(f *Facts, _ *Wish) { f.Target.Kind = Sequence }, Failed, []string{"cannot copy into sequence"}},
 		"target matview":  {func(f *Facts, _ *Wish) { f.Target.Kind = MatView }, Failed, []string{"cannot copy into materialized view", "REFRESH"}},
-		"target index":    {func(f *Facts, _ *Wish) { f.Target.Kind = 'i' }, Failed, []string{"cannot copy into"}},
 		"fixed view":      {func(f *Facts, _ *Wish) { f.Target.Kind, f.Target.Rules, f.Target.CanInsert = View, true, false }, Failed, []string{"cannot copy into view", "INSTEAD OF"}},
 		"view by relay":   {func(f *Facts, w *Wish) { f.Target.Kind, w.Method = View, Relay }, Refused, []string{"COPY cannot write to a view", "--method insert"}},
 		"view by select":  {func(f *Facts, w *Wish) { f.SameDatabase, f.Target.Kind, w.Method = true, View, InsertSelect }, Refused, []string{"Only method insert writes to a view"}},
@@ -116,5 +114,25 @@ func TestPooledMovesOnOneConnection(t *testing.T) {
 	f.SourceServer.Pooled, f.Processors = true, 16
 	if p := mustChoose(t, f, Wish{}); p.Connections != 1 {
 		t.Errorf("%d connections", p.Connections)
+	}
+}
+
+// What is no table is called what it is.
+func TestNoTable(t *testing.T) {
+	for name, c := range map[string]struct {
+		change change
+		words  []string
+	}{
+		"source index": {func(f *Facts, _ *Wish) { f.Source.Kind, f.Source.Of = Index, "public.t" },
+			[]string{"cannot copy from index public.orders", "It is an index of table public.t.", "Name the table"}},
+		"source type":    {func(f *Facts, _ *Wish) { f.Source.Kind = CompositeType }, []string{"cannot copy from composite type", "It is a composite type"}},
+		"target index":   {func(f *Facts, _ *Wish) { f.Target.Kind = PartitionedIndex }, []string{"cannot copy into index", "It is an index and not a table."}},
+		"target TOAST":   {func(f *Facts, _ *Wish) { f.Target.Kind, f.Target.Of = ToastTable, "public.t" }, []string{"cannot copy into TOAST table", "table public.t."}},
+		"target catalog": {func(f *Facts, _ *Wish) { f.Target.Schema = "pg_catalog" }, []string{"cannot copy into system table", "a table of your own"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, w := c.change.apply(between(orders(1, "orders"), orders(2, "orders")))
+			mustFail(t, f, w, Failed, c.words...)
+		})
 	}
 }

@@ -75,6 +75,13 @@ const (
 	ForeignTable Kind = 'f'
 	Sequence     Kind = 'S'
 	Query        Kind = 'q'
+
+	// What follows holds no rows of its own to be copied.
+
+	Index            Kind = 'i'
+	PartitionedIndex Kind = 'I'
+	ToastTable       Kind = 't'
+	CompositeType    Kind = 'c'
 )
 
 // Relation is a table, or anything that is read or written like one.
@@ -84,6 +91,7 @@ type Relation struct {
 	Schema string
 	Name   string
 	Query  string // the SELECT, for Kind Query
+	Of     string // the table, quoted and qualified, that an index, a TOAST table or a sequence belongs to; empty when none
 
 	Unlogged     bool
 	Temporary    bool

@@ -90,6 +90,12 @@ func kindName(k Kind) string {
 		return "query"
 	case Missing:
 		return "missing"
+	case Index, PartitionedIndex:
+		return "index"
+	case ToastTable:
+		return "TOAST table"
+	case CompositeType:
+		return "composite type"
 	}
 	return "relation"
 }

@@ -33,7 +33,15 @@ SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistenc
        pg_catalog.has_any_column_privilege(c.oid, 'INSERT'),
        pg_catalog.has_table_privilege(c.oid, 'TRUNCATE'),
        pg_catalog.pg_has_role(c.relowner, 'USAGE'),
-       pg_catalog.has_schema_privilege(n.oid, 'CREATE')
+       pg_catalog.has_schema_privilege(n.oid, 'CREATE'),
+       coalesce((SELECT pg_catalog.format('%I.%I', tn.nspname, t.relname)
+                   FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace
+                  WHERE t.oid = CASE
+                        WHEN c.relkind IN ('i', 'I') THEN (SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = c.oid)
+                        WHEN c.relkind = 't' THEN (SELECT o.oid FROM pg_catalog.pg_class o WHERE o.reltoastrelid = c.oid)
+                        WHEN c.relkind = 'S' THEN (SELECT d.refobjid FROM pg_catalog.pg_depend d
+                             WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i')
+                               AND d.refclassid = 'pg_catalog.pg_class'::regclass) END), '')
   FROM pg_catalog.unnest($1::oid[]) u(oid)
   JOIN pg_catalog.pg_class c ON c.oid = u.oid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -53,7 +61,7 @@ func (r *reader) classQuestion(set string) question {
 		err := rows.Scan(&oid, &f.Schema, &f.Name, &kind, &persistence, &f.AccessMethod, &f.Owner,
 			&f.HeapBytes, &f.Pages, &f.ToastBytes, &f.Rows, &f.Children, &f.Indexes,
 			&f.Rules, &insertable, &insertableAtAll, &f.RowSecurity,
-			&f.CanSelect, &f.ColumnsOnly, &f.CanInsert, &f.CanTruncate, &f.IsOwner, &f.CanCreate)
+			&f.CanSelect, &f.ColumnsOnly, &f.CanInsert, &f.CanTruncate, &f.IsOwner, &f.CanCreate, &f.Of)
 		if err != nil {
 			return err
 		}

@@ -21,11 +21,12 @@ const OwnPath = `SELECT pg_catalog.set_config('search_path', s.reset_val, true) 
 // as such and turned into the database's text there.
 const typed = "pg_catalog.convert_from($1::bytea, 'UTF8')"
 
+// All kinds of relation share their names, and what is no table is told from what is not there.
 const resolveSQL = `
 SELECT n.nspname::text, c.relname::text
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relname = ` + typed + ` AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND pg_catalog.pg_table_is_visible(c.oid)`
+ WHERE c.relname = ` + typed + ` AND pg_catalog.pg_table_is_visible(c.oid)`
 
 // Resolve reads a name as typed. With a schema it is returned as it is; whether the relation exists is for Read to say. With
 // none it is looked up along the role's own search_path. Errors are *planner.Error: of kind Usage for a name that cannot be
