@@ -137,6 +137,10 @@ func (s *situation) checkFill() *Error {
 		if s.facts.Recorded != nil && s.wish.Commit != CommitRange {
 			e.Detail = "It holds rows of an interrupted copy on " + s.facts.TargetServer.Address + "."
 			e.Hint = "Use --commit range to go on where that stopped, or --truncate to start again."
+		} else if u := s.unfinished(); u != nil {
+			e.Detail = "An unfinished copy from " + u.Source + " with " + u.conditions() + " is recorded, and has put " +
+				fmt.Sprintf("%d rows into it. This one has %s.", u.Rows, Unfinished{Where: s.wish.Where, Columns: s.wish.Columns}.conditions())
+			e.Hint = "Use --commit range with that source, --where and --columns to go on where it stopped, or --truncate to start again."
 		}
 		return e
 	case Truncate:
@@ -152,6 +156,31 @@ func (s *situation) checkFill() *Error {
 	case Append:
 	}
 	return nil
+}
+
+// unfinished is another move, interrupted, whose rows the target holds; nil when there is none.
+func (s *situation) unfinished() *Unfinished {
+	for i := range s.facts.Unfinished {
+		if s.facts.Unfinished[i].Rows > 0 {
+			return &s.facts.Unfinished[i]
+		}
+	}
+	return nil
+}
+
+// conditions are the options that decide which rows and columns are moved.
+func (u Unfinished) conditions() string {
+	var options []string
+	if u.Where != "" {
+		options = append(options, "--where "+sqltext.QuoteLiteral(u.Where))
+	}
+	if len(u.Columns) > 0 {
+		options = append(options, "--columns "+strings.Join(u.Columns, ","))
+	}
+	if len(options) == 0 {
+		return "no --where and no --columns"
+	}
+	return strings.Join(options, " and ")
 }
 
 func (s *situation) checkTruncate() *Error {

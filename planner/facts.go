@@ -18,6 +18,8 @@ type Facts struct {
 	Definition *Definition
 	// Recorded holds what an interrupted move of the same source into the same target has committed range by range.
 	Recorded *Recorded
+	// Unfinished are interrupted moves into the same target that differ in source, condition or columns.
+	Unfinished []Unfinished
 }
 
 // Definition is how to make a missing target after the source's likeness.
@@ -39,6 +41,15 @@ type Recorded struct {
 	Done   []bool  // for each range, whether its rows are in the target
 	Rows   int64   // how many rows the done ranges hold together
 	Key    string  // the move's key in pghaul.move
+}
+
+// Unfinished is the record of an interrupted move that is not this one.
+type Unfinished struct {
+	Key     string // in pghaul.move
+	Source  string // server and relation, as people know them
+	Where   string
+	Columns []string
+	Rows    int64 // how many rows it has put into the target
 }
 
 // Server is what one connection tells about its server.

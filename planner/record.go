@@ -28,7 +28,7 @@ func (s *situation) rangeSteps(p *Plan) {
 		p.Before = append(p.Before, Step{SQL: together(all), Own: true})
 		s.note("the table is made with its indexes before the rows, so that an interrupted copy can go on")
 	case s.fill() == Truncate && s.recorded() == nil:
-		p.Before = append(p.Before, Step{SQL: s.truncateSQL(), Own: true})
+		p.Before = append(p.Before, Step{SQL: together(append([]string{s.truncateSQL()}, s.forgetSQL()...)), Own: true})
 		s.note("the old rows are removed before the first range and stay removed when the copy is interrupted")
 	}
 }

@@ -125,13 +125,27 @@ func (s *situation) bornHidden(p *Plan, l *layout) {
 	}
 }
 
-// forget drops the record of an interrupted move whose rows this one removes.
+// forget drops the records of interrupted moves whose rows this one removes. Else one of them would go on as if its rows were there.
 func (s *situation) forget(p *Plan) {
-	r := s.facts.Recorded
-	if r == nil || r.Key == "" || s.wish.Commit == CommitRange || s.fill() != Truncate && s.fill() != Replace {
+	if s.fill() != Truncate && s.fill() != Replace || s.wish.Commit == CommitRange {
 		return
 	}
-	key := sqltext.QuoteLiteral(r.Key)
-	p.after("DELETE FROM pghaul.done_range WHERE key = " + key)
-	p.after("DELETE FROM pghaul.move WHERE key = " + key)
+	for _, sql := range s.forgetSQL() {
+		p.after(sql)
+	}
+}
+
+func (s *situation) forgetSQL() []string {
+	var keys, all []string
+	if r := s.facts.Recorded; r != nil && r.Key != "" {
+		keys = append(keys, r.Key)
+	}
+	for _, u := range s.facts.Unfinished {
+		keys = append(keys, u.Key)
+	}
+	for _, key := range keys {
+		key = sqltext.QuoteLiteral(key)
+		all = append(all, "DELETE FROM pghaul.done_range WHERE key = "+key, "DELETE FROM pghaul.move WHERE key = "+key)
+	}
+	return all
 }

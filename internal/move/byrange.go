@@ -68,7 +68,7 @@ func (r *run) checkRecord(ctx context.Context, t *table, dst *session) error {
 		if err != nil {
 			return err
 		}
-		return writeRecord(ctx, dst, t, snap, files)
+		return writeRecord(ctx, dst, t, snap, files, r.wish)
 	}
 	rec, err := loadRecord(ctx, dst, t.key)
 	if err != nil {

@@ -67,7 +67,7 @@ func (o *opening) survey(ctx context.Context, t *table, from, to *found) error {
 	t.encoding = catalog.Encoding(f.SourceServer, f.TargetServer)
 	t.source = m.siteOf("source", from.config, f.SourceServer)
 	t.target = m.siteOf("target", to.config, f.TargetServer)
-	return t.findRecord(ctx, m.request.Wish)
+	return t.findRecords(ctx, m.request.Wish)
 }
 
 // plan chooses the plan of one table by its facts and what else is to be asked about it.
@@ -155,19 +155,4 @@ func (e end) follow(ctx context.Context, relation planner.Relation, role catalog
 	}
 	at.config = remote.Config
 	return at, remote.Conn.Close(ctx)
-}
-
-// findRecord looks for what an interrupted run of the same move has left in the target.
-func (t *table) findRecord(ctx context.Context, wish planner.Wish) error {
-	t.key = moveKey(t, wish)
-	s, err := t.target.take(ctx, t.encoding)
-	if err != nil {
-		return err
-	}
-	if t.facts.Recorded, err = readRecord(ctx, s, t.key); err != nil {
-		t.target.drop(s)
-		return err
-	}
-	t.target.give(t.encoding, s)
-	return nil
 }

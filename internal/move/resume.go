@@ -20,8 +20,11 @@ type record struct {
 	Files  []string        `json:"files"` // pg_relation_filenode of each part: CLUSTER and VACUUM FULL give all rows new places
 	// Running are the transactions and subtransactions that were on the way just before the snapshot, as 32-bit numbers with commas between;
 	// Listed is the first transaction that may have begun after they were listed, empty on a standby.
-	Running  string `json:"running"`
-	Listed   string `json:"listed"`
+	Running string `json:"running"`
+	Listed  string `json:"listed"`
+	// Where and Columns are for people, and for another move to tell in what it differs.
+	Where    string   `json:"where,omitempty"`
+	Columns  []string `json:"columns,omitempty"`
 	snapshot string
 }
 
@@ -38,14 +41,37 @@ func moveKey(t *table, wish planner.Wish) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// readRecord returns what the target knows of an unfinished move of that key, nil when there is none.
-func readRecord(ctx context.Context, s *session, key string) (*planner.Recorded, error) {
+// findRecords looks for what interrupted runs have left in the target: this move's, and those of others.
+func (t *table) findRecords(ctx context.Context, wish planner.Wish) error {
+	t.key = moveKey(t, wish)
+	s, err := t.target.take(ctx, t.encoding)
+	if err != nil {
+		return err
+	}
+	if err := t.readRecords(ctx, s); err != nil {
+		t.target.drop(s)
+		return err
+	}
+	t.target.give(t.encoding, s)
+	return nil
+}
+
+func (t *table) readRecords(ctx context.Context, s *session) error {
 	there, err := s.value(ctx, "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "+
 		"WHERE n.nspname = 'pghaul' AND c.relname IN ('move', 'done_range') "+
 		"AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')")
 	if err != nil || there != "2" {
-		return nil, err
+		return err
 	}
+	if t.facts.Recorded, err = readRecord(ctx, s, t.key); err != nil {
+		return err
+	}
+	t.facts.Unfinished, err = otherRecords(ctx, s, t.key, sqltext.QuoteQualified(t.facts.Target.Schema, t.facts.Target.Name))
+	return err
+}
+
+// readRecord returns what the target knows of an unfinished move of that key, nil when there is none.
+func readRecord(ctx context.Context, s *session, key string) (*planner.Recorded, error) {
 	rec, err := loadRecord(ctx, s, key)
 	if err != nil || rec == nil {
 		return nil, err
@@ -65,6 +91,28 @@ func readRecord(ctx context.Context, s *session, key string) (*planner.Recorded,
 	return recorded, nil
 }
 
+// otherRecords returns the unfinished moves into the same target that have another key.
+func otherRecords(ctx context.Context, s *session, key, target string) ([]planner.Unfinished, error) {
+	rows, err := s.table(ctx, "SELECT m.key, m.source, m.ranges, (SELECT COALESCE(pg_catalog.sum(d.rows), 0) FROM pghaul.done_range AS d WHERE d.key = m.key) "+
+		"FROM pghaul.move AS m WHERE m.target = "+sqltext.QuoteLiteral(target)+" AND m.key <> "+sqltext.QuoteLiteral(key)+" ORDER BY m.started")
+	if err != nil {
+		return nil, err
+	}
+	var others []planner.Unfinished
+	for _, row := range rows {
+		var rec record
+		if err := json.Unmarshal([]byte(row[2]), &rec); err != nil {
+			return nil, fmt.Errorf("read pghaul.move: %w", err)
+		}
+		u := planner.Unfinished{Key: row[0], Source: row[1], Where: rec.Where, Columns: rec.Columns}
+		if u.Rows, err = strconv.ParseInt(row[3], 10, 64); err != nil {
+			return nil, err
+		}
+		others = append(others, u)
+	}
+	return others, nil
+}
+
 func loadRecord(ctx context.Context, s *session, key string) (*record, error) {
 	rows, err := s.table(ctx, "SELECT ranges, snapshot FROM pghaul.move WHERE key = "+sqltext.QuoteLiteral(key))
 	if err != nil || len(rows) == 0 {
@@ -78,8 +126,8 @@ func loadRecord(ctx context.Context, s *session, key string) (*record, error) {
 }
 
 // writeRecord notes the move before its first range.
-func writeRecord(ctx context.Context, s *session, t *table, snap *snapshot, files []string) error {
-	cut, err := json.Marshal(record{Ranges: t.plan.Ranges, Files: files, Running: snap.running, Listed: snap.listed})
+func writeRecord(ctx context.Context, s *session, t *table, snap *snapshot, files []string, wish planner.Wish) error {
+	cut, err := json.Marshal(record{Ranges: t.plan.Ranges, Files: files, Running: snap.running, Listed: snap.listed, Where: wish.Where, Columns: wish.Columns})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pghaul/pghaul/internal/clustertest"
+	"github.com/pghaul/pghaul/planner"
 )
 
 // interrupted leaves a copy by ranges with all but its last ranges done: a constraint of the target stops it. Before it begins, each
@@ -99,4 +100,24 @@ func TestResumeTwiceAtOnce(t *testing.T) {
 		t.Errorf("both failed: %s; %s", spelled(errs[0]), spelled(errs[1]))
 	}
 	sameContents(t, a.source, "TABLE t", a.target, "TABLE t")
+}
+
+// A copy with other conditions than the interrupted one tells of it. Once it has removed that one's rows, nothing goes on with them.
+func TestResumeWithOtherConditions(t *testing.T) {
+	t.Parallel()
+	a, _ := interrupted(t)
+	other := a.request
+	other.Wish.Where, other.Wish.Columns = "id < 400 -- it's", []string{"id", "v"}
+	refused(t, other, "is not empty", "An unfinished copy from ", "public.t with no --where and no --columns is recorded",
+		"This one has --where 'id < 400 -- it''s' and --columns id,v.", "HINT: Use --commit range with that source")
+	other.Wish.Commit = planner.CommitAll
+	refused(t, other, "An unfinished copy from ")
+	for _, commit := range []planner.Commit{planner.CommitAll, planner.CommitRange} {
+		a, _ := interrupted(t)
+		other.Source, other.Target = a.request.Source, a.request.Target
+		other.Wish.Commit, other.Wish.Fill = commit, planner.Truncate
+		moves(t, other)
+		sameContents(t, a.source, "SELECT id, v FROM t WHERE id < 400", a.target, "SELECT id, v FROM t")
+		refused(t, a.request, "is not empty", "Use --append")
+	}
 }
