@@ -74,6 +74,9 @@ func (s *situation) checkSame() *Error {
 
 // noteSource tells what a reader of the plan may not expect of the source.
 func (s *situation) noteSource() {
+	if s.fromDirectory() {
+		s.noteDirectory()
+	}
 	if s.source.Children > 0 && len(s.source.Path) == 0 && s.source.Kind == Table {
 		heirs := "tables that inherit from %s are not copied; name those tables too"
 		if s.source.Children == 1 {

@@ -78,6 +78,9 @@ func (s *situation) speedUp(connections int) float64 {
 
 // local reports whether the server is on the client's machine, by its address.
 func local(server *Server) bool {
+	if server.Directory != "" {
+		return true
+	}
 	host, _, _ := strings.Cut(server.Address, "/")
 	for _, prefix := range []string{"localhost", "127.", "[::1]", "::1", "@"} {
 		if strings.HasPrefix(host, prefix) {

@@ -13,6 +13,12 @@ func (s *situation) chooseFormat() *Error {
 	var names []string
 	for i := range s.pairs {
 		p := &s.pairs[i]
+		if s.fromDirectory() {
+			p.Why = "is decoded from the source's files"
+			s.noteType(p)
+			s.noteRounding(p)
+			continue
+		}
 		p.Why = s.facts.passage().inexact(&p.Source.Type, &p.Target.Type)
 		if p.Exact = p.Why == ""; !p.Exact {
 			s.inexact = append(s.inexact, *p)
@@ -22,7 +28,7 @@ func (s *situation) chooseFormat() *Error {
 		s.noteRounding(p)
 	}
 	s.format = Binary
-	if s.wish.Format == Text || len(s.inexact) > 0 {
+	if s.wish.Format == Text || len(s.inexact) > 0 || s.fromDirectory() {
 		s.format = Text
 		s.noteBytes()
 	}
@@ -48,6 +54,9 @@ const escapedChar = 150000
 // noteBytes warns of values that text changes without an error.
 func (s *situation) noteBytes() {
 	source, target := s.facts.SourceServer.Version, s.facts.TargetServer.Version
+	if s.fromDirectory() { // Whatever wrote the files, they are printed as the newest version does.
+		source = escapedChar
+	}
 	if source >= escapedChar == (target >= escapedChar) {
 		return
 	}

@@ -54,7 +54,9 @@ type Unfinished struct {
 
 // Server is what one connection tells about its server.
 type Server struct {
-	Address     string // host:port/database as people know it; never a password
+	Address string // host:port/database as people know it; never a password
+	// Directory is the path of the data directory that is read where no server runs. Empty for a server.
+	Directory   string
 	Version     int    // server_version_num, for instance 150020
 	VersionText string // server_version, for instance 15.20
 	SystemID    string // pg_control_system().system_identifier, empty when it may not be read
@@ -102,6 +104,7 @@ type Relation struct {
 	Schema string
 	Name   string
 	Query  string // the SELECT, for Kind Query
+	File   string // the first segment below the data directory, such as base/5/16400; only of a relation in a data directory
 	Of     string // the table, quoted and qualified, that an index, a TOAST table or a sequence belongs to; empty when none
 
 	Unlogged     bool

@@ -24,6 +24,8 @@ func insertSelectWay() way {
 // inServerBlock says what keeps rows from staying in the server.
 func (s *situation) inServerBlock() string {
 	switch {
+	case s.fromDirectory():
+		return "no server runs on the source"
 	case !s.facts.SameDatabase:
 		return "source and target are in different databases"
 	case s.wish.OnConflict != NoConflictAction:

@@ -29,7 +29,7 @@ func (s *situation) parts(target string, columns []Pair) []Part {
 
 // part describes one relation that is read.
 func (s *situation) part(r *Relation, target string, columns []Pair) Part {
-	p := Part{SourceOID: r.OID, Source: relationName(r), Target: target, Bytes: r.HeapBytes + r.ToastBytes, Rows: r.Rows}
+	p := Part{SourceOID: r.OID, Source: relationName(r), Target: target, File: r.File, Bytes: r.HeapBytes + r.ToastBytes, Rows: r.Rows}
 	ordinary := r.Kind == Table
 	// Foreign tables read the rows of children too, as postgres_fdw does; ctid ranges then cover each child's pages alike.
 	family := r.Children > 0

@@ -80,9 +80,11 @@ type Part struct {
 	Plain bool
 	// Renamed: Source is a sub-select that gives a foreign table's names to the columns, for the sake of Where.
 	Renamed bool
-	Pages   int64 // of the source, when it is cut by ctid
-	Bytes   int64
-	Rows    int64 // -1 unknown
+	// File is where the rows of a data directory's relation begin, below the directory. Empty for one of a server.
+	File  string
+	Pages int64 // of the source, when it is cut by ctid
+	Bytes int64
+	Rows  int64 // -1 unknown
 }
 
 // Range is a part of a table moved as one. FromPage <= ctid block < ToPage; the first range of a part starts at 0 and the last one has

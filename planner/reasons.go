@@ -38,6 +38,8 @@ func (s *situation) freshness() string {
 
 func (s *situation) formatReason() string {
 	switch {
+	case s.fromDirectory():
+		return "text format, as the rows are decoded from the files of a data directory"
 	case len(s.inexact) > 0:
 		p := s.inexact[0]
 		more := ""

@@ -25,7 +25,7 @@ func survey(facts *Facts, wish *Wish) (*situation, *Error) {
 	s.sourceName, s.targetName = relationName(s.source), relationName(s.target)
 	s.rows, s.bytes = size(s.source)
 	for _, check := range []func() *Error{
-		s.checkServers, s.checkSource, s.checkSame, s.checkMissing, s.checkTarget, s.checkRecord, s.checkFill,
+		s.checkServers, s.checkDirectory, s.checkSource, s.checkSame, s.checkMissing, s.checkTarget, s.checkRecord, s.checkFill,
 		s.pairColumns, s.checkPrivileges, s.chooseFormat,
 	} {
 		if err := check(); err != nil {

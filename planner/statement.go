@@ -8,7 +8,7 @@ import (
 
 // Statement is one text that a plan sends for its ranges.
 type Statement struct {
-	// Label says what it is: Source SQL, Target SQL, or Remote SQL for a foreign table that was followed, with the server's address.
+	// Label says what it is: Source SQL, Read for a file of a data directory, Target SQL, or Remote SQL for a foreign table that was followed, with the server's address.
 	Label string
 	SQL   string
 }
@@ -24,6 +24,9 @@ func (p *Plan) Statements() []Statement {
 		return []Statement{{Label: p.Target.label("SQL"), SQL: p.WriteSQL(r)}}
 	}
 	all := []Statement{{Label: p.Source.label("Source SQL"), SQL: p.ReadSQL(r)}}
+	if p.Parts[r.Part].File != "" {
+		all[0] = Statement{Label: "Read", SQL: p.reading(r)}
+	}
 	to := p.Target.label("Target SQL")
 	switch p.Method {
 	case Insert:
