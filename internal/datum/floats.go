@@ -55,22 +55,48 @@ func appendFloat(dst []byte, f float64, size int) []byte {
 // decimal exponent of the first one.
 func strictDigits(f float64, size int) (digits uint64, exponent int) {
 	var scratch [32]byte
-	for precision := -1; ; {
-		digits, exponent = parseDigits(strconv.AppendFloat(scratch[:0], f, 'e', precision, size))
-		if precision >= 17 || !atMiddle(f, digits, exponent, size) {
-			if precision < 0 {
-				return digits, exponent
-			}
-			if back, _ := strconv.ParseFloat(string(strconv.AppendFloat(scratch[:0], f, 'e', precision, size)), size); back == f {
-				return digits, exponent
+	digits, exponent = parseDigits(strconv.AppendFloat(scratch[:0], f, 'e', -1, size))
+	if atMiddle(f, digits, exponent, size) {
+		for precision := decimalLength(digits); precision < 18; precision++ {
+			more, at := parseDigits(strconv.AppendFloat(scratch[:0], f, 'e', precision, size))
+			if readsAs(f, more, at, size) && !atMiddle(f, more, at, size) {
+				return more, at
 			}
 		}
-		if precision < 0 {
-			precision = decimalLength(digits) - 1
-			continue
-		}
-		precision++
 	}
+	if even, ok := evenNeighbour(f, digits, exponent, size); ok {
+		return even, exponent
+	}
+	return digits, exponent
+}
+
+// evenNeighbour finds, where f lies in the middle between its odd digits and even ones, the even ones: the server rounds such a tie
+// to even, and Go does not always.
+func evenNeighbour(f float64, digits uint64, exponent, size int) (uint64, bool) {
+	if digits&1 == 0 {
+		return 0, false
+	}
+	mantissa, binaryExponent, _ := split(f, size)
+	shift := exponent - decimalLength(digits)
+	var even uint64
+	switch {
+	case equal(10*digits-5, shift, mantissa, binaryExponent):
+		even = digits - 1
+	case equal(10*digits+5, shift, mantissa, binaryExponent):
+		even = digits + 1
+	default:
+		return 0, false
+	}
+	return even, decimalLength(even) == decimalLength(digits) && readsAs(f, even, exponent, size)
+}
+
+// readsAs tells whether digits and exponent read back as f.
+func readsAs(f float64, digits uint64, exponent, size int) bool {
+	var scratch [32]byte
+	text := append(strconv.AppendUint(scratch[:0], digits, 10), 'e')
+	text = strconv.AppendInt(text, int64(exponent-decimalLength(digits)+1), 10)
+	back, err := strconv.ParseFloat(string(text), size)
+	return err == nil && back == f
 }
 
 // parseDigits reads d.ddde+xx as AppendFloat writes it, without the zeros at the end of the digits.
@@ -103,43 +129,48 @@ func decimalLength(n uint64) int {
 	return length
 }
 
-// atMiddle tells whether a decimal number is exactly the middle between f and one of its neighbours. Such a number is
-// (2m ± 1) * 2^(e-1) for f = m * 2^e, or (4m - 1) * 2^(e-2) below a power of two: odd parts and powers of two must agree.
+// atMiddle tells whether a decimal number is exactly the middle between f and one of its neighbours: (2m ± 1) * 2^(e-1) for
+// f = m * 2^e, or (4m - 1) * 2^(e-2) below a power of two.
 func atMiddle(f float64, digits uint64, exponent, size int) bool {
 	mantissa, binaryExponent, lowest := split(f, size)
 	if mantissa&1 == 1 {
 		return false // reading rounds to even, so that Go does not take the middle
 	}
 	shift := exponent - decimalLength(digits) + 1 // the number is digits * 10^shift
-	twos := bits.TrailingZeros64(digits)
-	odd := digits >> twos
-	twos += shift
-	if middle(odd, shift, 2*mantissa+1) && twos == binaryExponent-1 {
+	if equal(digits, shift, 2*mantissa+1, binaryExponent-1) {
 		return true
 	}
 	if lowest {
-		return middle(odd, shift, 4*mantissa-1) && twos == binaryExponent-2
+		return equal(digits, shift, 4*mantissa-1, binaryExponent-2)
 	}
-	return middle(odd, shift, 2*mantissa-1) && twos == binaryExponent-1
+	return equal(digits, shift, 2*mantissa-1, binaryExponent-1)
 }
 
-// middle tells whether odd * 5^power is want.
-func middle(odd uint64, power int, want uint64) bool {
-	for ; power > 0; power-- {
-		high, low := bits.Mul64(odd, 5)
-		if high != 0 || low > want {
+// equal tells whether digits * 10^shift is mantissa * 2^exponent: the powers of two agree, and the odd parts.
+func equal(digits uint64, shift int, mantissa uint64, exponent int) bool {
+	if digits == 0 || mantissa == 0 {
+		return false
+	}
+	left, right := bits.TrailingZeros64(digits), bits.TrailingZeros64(mantissa)
+	if left+shift != right+exponent {
+		return false
+	}
+	digits, mantissa = digits>>left, mantissa>>right
+	for ; shift > 0 && digits <= mantissa; shift-- {
+		high, low := bits.Mul64(digits, 5)
+		if high != 0 {
 			return false
 		}
-		odd = low
+		digits = low
 	}
-	for ; power < 0; power++ {
-		high, low := bits.Mul64(want, 5)
-		if high != 0 || low > odd {
+	for ; shift < 0 && mantissa <= digits; shift++ {
+		high, low := bits.Mul64(mantissa, 5)
+		if high != 0 {
 			return false
 		}
-		want = low
+		mantissa = low
 	}
-	return odd == want
+	return shift == 0 && digits == mantissa
 }
 
 // split gives f as mantissa * 2^exponent with the mantissa of its own format, and whether the neighbour below is only half as

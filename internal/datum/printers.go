@@ -69,10 +69,7 @@ var plainPrinters = map[string]plainPrinter{
 	"int2vectorout":     {-1, vector(printInt2, 2, 21)},
 	"oidvectorout":      {-1, vector(printUint4, 4, 26)},
 
-	// These print their bytes; what is in them is for the planner of the server alone.
-	"pg_mcv_list_out":                  {-1, printBytea},
-	"pg_brin_bloom_summary_out":        {-1, printBytea},
-	"pg_brin_minmax_multi_summary_out": {-1, printBytea},
+	"pg_mcv_list_out": {-1, printBytea},
 
 	"hstore_out": {-1, printHstore},
 	"ltree_out":  {-1, printLtree},
