@@ -69,7 +69,9 @@ var plainPrinters = map[string]plainPrinter{
 	"int2vectorout":     {-1, vector(printInt2, 2, 21)},
 	"oidvectorout":      {-1, vector(printUint4, 4, 26)},
 
-	"pg_mcv_list_out": {-1, printBytea},
+	"pg_ndistinct_out":    {-1, printNdistinct},
+	"pg_dependencies_out": {-1, printDependencies},
+	"pg_mcv_list_out":     {-1, printBytea},
 
 	"hstore_out": {-1, printHstore},
 	"ltree_out":  {-1, printLtree},
