@@ -45,13 +45,12 @@ func (b *builder) newArrayPrinter(element *Type) (*arrayPrinter, error) {
 
 // arrayShape is the head of an array value.
 type arrayShape struct {
-	dimensions []int
-	lower      []int32
+	count      int // of dimensions
+	dimensions [maximumDimensions]int
+	lower      [maximumDimensions]int32
 	items      int
 	bitmap     []byte // nil: no NULLs
 	elements   int    // offset of the first element in the payload
-	space      [maximumDimensions]int
-	bounds     [maximumDimensions]int32
 }
 
 // read takes the head of an array apart. The payload begins 4 bytes behind the offsets in it.
@@ -67,7 +66,7 @@ func (s *arrayShape) read(value []byte, oid uint32) error {
 		return malformed("array", "its elements have type "+strconv.FormatUint(uint64(found), 10)+" instead of "+
 			strconv.FormatUint(uint64(oid), 10))
 	}
-	s.dimensions, s.lower, s.items = s.space[:count], s.bounds[:count], 1
+	s.count, s.items = count, 1
 	for i := range count {
 		length := int32(binary.LittleEndian.Uint32(value[12+4*i:]))
 		s.dimensions[i] = int(length)
@@ -114,13 +113,13 @@ func (p *arrayPrinter) print(dst, value []byte) ([]byte, error) {
 // appendBounds writes [1:2][0:3]= where a lower bound is not 1 (array_out in arrayfuncs.c).
 func appendBounds(dst []byte, shape *arrayShape) []byte {
 	plain := true
-	for _, lower := range shape.lower {
+	for _, lower := range shape.lower[:shape.count] {
 		plain = plain && lower == 1
 	}
 	if plain {
 		return dst
 	}
-	for i, lower := range shape.lower {
+	for i, lower := range shape.lower[:shape.count] {
 		dst = strconv.AppendInt(append(dst, '['), int64(lower), 10)
 		dst = strconv.AppendInt(append(dst, ':'), int64(lower)+int64(shape.dimensions[i])-1, 10)
 		dst = append(dst, ']')
@@ -132,12 +131,12 @@ func appendBounds(dst []byte, shape *arrayShape) []byte {
 func (p *arrayPrinter) items(dst, value []byte, shape *arrayShape, start int) ([]byte, error) {
 	offset := min(shape.elements, len(value))
 	var index [maximumDimensions]int
-	last := len(shape.dimensions) - 1
+	last := shape.count - 1
 	for range last + 1 {
 		dst = append(dst, '{')
 	}
 	for i := range shape.items {
-		if shape.bitmap != nil && shape.bitmap[i/8]>>(i%8)&1 == 0 {
+		if isNullItem(shape.bitmap, i) {
 			dst = append(dst, "NULL"...)
 		} else {
 			element, end, err := p.layout.next(value, 4, offset, false)
@@ -210,7 +209,7 @@ func vector(element Printer, size int, oid uint32) Printer {
 			return dst, err
 		}
 		start, body := len(dst), value[min(20, len(value)):]
-		if len(shape.dimensions) > 1 || shape.bitmap != nil || shape.items*size > len(body) {
+		if shape.count > 1 || shape.bitmap != nil || shape.items*size > len(body) {
 			return dst, malformed("vector", "not an array of one dimension without NULLs")
 		}
 		for i := range shape.items {

@@ -19,11 +19,11 @@ func (b *builder) compositeOf(t *Type) (Printer, error) {
 			fields[i].layout = b.layout(f.Len, f.Align)
 			continue
 		}
-		print, err := b.printer(f.Type)
+		show, err := b.printer(f.Type)
 		if err != nil {
 			return nil, err
 		}
-		fields[i] = fieldPrinter{print: print, layout: b.layout(f.Type.Len, f.Type.Align)}
+		fields[i] = fieldPrinter{print: show, layout: b.layout(f.Type.Len, f.Type.Align)}
 	}
 	quoting := newQuoting("(),", true, false)
 	return func(dst, value []byte) ([]byte, error) {
@@ -79,7 +79,7 @@ func appendRecord(dst, value []byte, oid uint32, fields []fieldPrinter, quoting 
 			}
 			comma = true
 		}
-		if i >= count || bitmap != nil && bitmap[i/8]>>(i%8)&1 == 0 {
+		if i >= count || isNullItem(bitmap, i) {
 			continue
 		}
 		field, end, err := f.layout.next(body, 0, offset, true)

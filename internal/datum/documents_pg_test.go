@@ -82,12 +82,13 @@ func TestJSONPath(t *testing.T) {
 	}
 	var condition func(depth int) string
 	condition = func(depth int) string {
+		kind := r.IntN(4)
 		switch {
 		case depth == 0:
 			return operand(r.IntN(2)) + []string{" == ", " != ", " < ", " > ", " <= ", " >= "}[r.IntN(6)] + operand(r.IntN(2))
-		case r.IntN(4) == 0:
+		case kind == 0:
 			return "!(" + condition(depth-1) + ")"
-		case r.IntN(4) == 0:
+		case kind == 1:
 			return "((" + condition(depth-1) + ") is unknown)"
 		default:
 			return "(" + condition(depth-1) + []string{" && ", " || "}[r.IntN(2)] + condition(depth-1) + ")"
@@ -175,14 +176,14 @@ func TestCatalogTypes(t *testing.T) {
 // anyArrays checks pg_statistic, whose arrays no user table can hold.
 func (o *oracle) anyArrays(t *testing.T) {
 	t.Helper()
-	print, err := datum.NewPrinter(datum.BuiltinNamed("anyarray"), nil)
+	show, err := datum.NewPrinter(datum.BuiltinNamed("anyarray"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// An int4[] is stored as an anyarray of it is.
 	array := []byte{1, 0, 0, 0, 0, 0, 0, 0, 23, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 250, 255, 255, 255}
 	for range 2 {
-		if got, err := print(nil, array); err != nil || string(got) != "{5,-6}" {
+		if got, err := show(nil, array); err != nil || string(got) != "{5,-6}" {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}

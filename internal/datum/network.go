@@ -65,7 +65,7 @@ func appendIPv6(dst, address []byte) []byte {
 			i = run
 		}
 	}
-	for i := 0; i < len(words); i++ {
+	for i := range words {
 		if i == at {
 			dst = append(dst, ':')
 		}

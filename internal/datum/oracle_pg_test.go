@@ -80,7 +80,7 @@ func (o *oracle) one(t *testing.T, query string) string {
 func (o *oracle) compare(t *testing.T, typeName string, least int) {
 	t.Helper()
 	described := o.describe(t, o.one(t, "SELECT atttypid FROM pg_attribute WHERE attrelid = 'stored'::regclass AND attname = 'v'"))
-	print, err := datum.NewPrinter(described, nil)
+	show, err := datum.NewPrinter(described, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (o *oracle) compare(t *testing.T, typeName string, least int) {
 			t.Fatal(err)
 		}
 		value := onlyValue(t, pages, block, line, described)
-		got, err := print(buffer[:4], value)
+		got, err := show(buffer[:4], value)
 		if err != nil || string(got) != "kept"+string(want) {
 			t.Errorf("%s: bytes %x: got %q (%v), want %q", typeName, shorten(value), got, err, shorten(want))
 			if failures++; failures > 5 {

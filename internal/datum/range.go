@@ -55,7 +55,7 @@ func (p *rangePrinter) print(dst, value []byte) ([]byte, error) {
 		return dst, err
 	}
 	start, end := len(dst), len(value)-1
-	dst, _, err := p.bounds(dst, value[:end], 4, value[end])
+	dst, err := p.bounds(dst, value[:end], 4, value[end])
 	if err != nil {
 		return dst[:start], err
 	}
@@ -69,10 +69,10 @@ func sameType(what string, found, want uint32) error {
 	return malformed(what, "it is of type "+strconv.FormatUint(uint64(found), 10)+" instead of "+strconv.FormatUint(uint64(want), 10))
 }
 
-// bounds writes a range whose bounds begin at an offset of body, and returns the offset behind them (range_deparse).
-func (p *rangePrinter) bounds(dst, body []byte, offset int, flags byte) ([]byte, int, error) {
+// bounds writes a range whose bounds begin at an offset of body (range_deparse).
+func (p *rangePrinter) bounds(dst, body []byte, offset int, flags byte) ([]byte, error) {
 	if flags&rangeEmpty != 0 {
-		return append(dst, "empty"...), offset, nil
+		return append(dst, "empty"...), nil
 	}
 	left, right := byte('('), byte(')')
 	if flags&rangeLowerInclusive != 0 {
@@ -85,16 +85,16 @@ func (p *rangePrinter) bounds(dst, body []byte, offset int, flags byte) ([]byte,
 	var err error
 	if flags&(rangeLowerInfinite|rangeLowerNull) == 0 {
 		if dst, offset, err = p.one(dst, body, offset); err != nil {
-			return dst, 0, err
+			return dst, err
 		}
 	}
 	dst = append(dst, ',')
 	if flags&(rangeUpperInfinite|rangeUpperNull) == 0 {
-		if dst, offset, err = p.one(dst, body, offset); err != nil {
-			return dst, 0, err
+		if dst, _, err = p.one(dst, body, offset); err != nil {
+			return dst, err
 		}
 	}
-	return append(dst, right), offset, nil
+	return append(dst, right), nil
 }
 
 func (p *rangePrinter) one(dst, body []byte, offset int) ([]byte, int, error) {
@@ -167,7 +167,7 @@ func (p *rangePrinter) ranges(dst, value []byte, oid uint32) ([]byte, error) {
 			return dst, malformed("multirange", "a range lies outside of the value")
 		}
 		var err error
-		if dst, _, err = p.bounds(dst, value, begin+offset, value[flags+i]); err != nil {
+		if dst, err = p.bounds(dst, value, begin+offset, value[flags+i]); err != nil {
 			return dst, err
 		}
 		if len(dst)-start > maximumOutput {

@@ -162,11 +162,14 @@ func TestDates(t *testing.T) {
 			}
 			return fmt.Sprintf("%d %s ", int32(spread(r)>>34), unit)
 		}
-		return part("months") + part("days") + part("seconds") + fmt.Sprintf("%d microseconds", spread(r)>>r.IntN(60)>>8)
+		return part("months") + part("days") + part("hours") + part("seconds") + fmt.Sprintf("%d microseconds", int32(spread(r)>>33))
 	}
 	o.texts(t, "interval", append(generate(3*many, interval), "0", "1 year", "-1 year", "1 mon", "-1 mon", "1 day", "-1 day", "-1 year 2 days 3 hours",
 		"1 year -2 days 3 hours", "-1 day 1 microsecond", "1 day -1 microsecond", "14 months", "-14 months", "2147483647 days", "-2147483648 days",
-		"2147483647 months", "-2147483648 months", "2562047788 hours", "-2562047788 hours", "1 hour", "100 hours", "0.000001 seconds")...)
+		"2147483647 months", "-2147483648 months", "1 hour", "100 hours", "0.000001 seconds")...)
+	if o.major >= 15 { // 14 reads only hours that fit into 32 bits
+		o.texts(t, "interval", "2562047788 hours", "-2562047788 hours")
+	}
 	if o.major >= 17 {
 		o.texts(t, "interval", "infinity", "-infinity")
 	}

@@ -90,3 +90,6 @@ func (l *layout) next(body []byte, base, offset int, packed bool) (value []byte,
 	}
 	return nil, 0, malformed("value", "a nested string does not end")
 }
+
+// isNullItem tells whether a NULL bitmap, whose ones are values that are there, marks an item; without a bitmap nothing is NULL.
+func isNullItem(bitmap []byte, i int) bool { return i/8 < len(bitmap) && bitmap[i/8]>>(i%8)&1 == 0 }
