@@ -60,7 +60,8 @@ type Field struct {
 type Printer func(dst, value []byte) ([]byte, error)
 
 // Open reads the varlena at the start of a slice that may go on behind it: its payload, as a Printer takes it, and its whole size
-// in the slice with the header. The payload may be overwritten by the second call that follows.
+// in the slice with the header. A payload must stay as it is until the Printer that the caller called has returned: what is nested
+// in it is opened while it is walked.
 type Open func(varlena []byte) (payload []byte, size int, err error)
 
 // Unprintable is the error of NewPrinter for a type whose output function is not known.

@@ -61,8 +61,11 @@ func TestJSONPath(t *testing.T) {
 		`$ ? (@ starts with "abc")`, "$ ? (@ starts with $x)", "$.a.type()", "$.size()", "$.abs().floor().ceiling().double().keyvalue()", "$.datetime()", `$.datetime("YYYY")`,
 		"1 + 2 * 3", "(1 + 2) * 3", "1 - (2 - 3)", "-$.a", "+$.a", "-(1 + 2)", "(-$.a).type()", "$.a + -$.b / 2 % 3", "1.5", "null", "true", "false", `"text"`, `"text".type()`, "true.type()",
 		"($.a + 1).type()", "$ ? (@ == null)", "($ ? (@ > 1)).size()", "$.a[*] ? (@ > 1 && (@ < 5 || @ == 7)).b", "1e10", "-1", "$ ? (-@ < 1)", "$ ? (@.x == -1)", "!(1 == 2)"}
+	if o.major >= 15 { // 14 prints 1.type(), which 17 cannot read
+		paths = append(paths, "(1).type()", "(1.50).abs().type()")
+	}
 	if o.major >= 17 {
-		paths = append(paths, "(1).type()", "$.bigint().boolean().date().integer().number().string()", "$.decimal()", "$.decimal(5)", "$.decimal(5, -2)", "$.time()", "$.time(3)",
+		paths = append(paths, "$.bigint().boolean().date().integer().number().string()", "$.decimal()", "$.decimal(5)", "$.decimal(5, -2)", "$.time()", "$.time(3)",
 			"$.time_tz(1)", "$.timestamp(0)", "$.timestamp_tz()", "$.timestamp_tz(6)", "$.datetime().string()")
 	}
 	o.texts(t, "jsonpath", paths...)

@@ -2,6 +2,8 @@ package datum_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/pghaul/pghaul/internal/datum"
@@ -51,10 +53,10 @@ func FuzzPrinters(f *testing.F) {
 		f.Add(uint8(i), bytes.Repeat([]byte{0xff}, 24))
 		f.Add(uint8(i), bytes.Repeat([]byte{0}, 16))
 	}
-	for _, known := range known {
-		for i, t := range types {
-			if t.Name == known.typeName {
-				f.Add(uint8(i), []byte(known.value))
+	for i, t := range types {
+		for _, c := range slices.Concat(known, valid) {
+			if t.Name == c.typeName {
+				f.Add(uint8(i), []byte(c.value))
 			}
 		}
 	}
@@ -77,4 +79,54 @@ func FuzzPrinters(f *testing.F) {
 			t.Fatalf("%s: %d bytes of text from %d bytes", types[i].Name, len(got), len(value))
 		}
 	})
+}
+
+// tuple is the payload of a composite value of up to 8 fields: bitmap has a one for each field that is there.
+func tuple(oid, count, bitmap byte, fields string) string {
+	return "\xff\xff\xff\xff" + string([]byte{oid, 0, 0, 0, 0, 0, 0, 0, 0, 0, count, 0, 1, 0, 24, bitmap}) + fields
+}
+
+// varlena puts a 4-byte header before a payload.
+func varlena(payload string) string {
+	return string(binary.LittleEndian.AppendUint32(nil, uint32(len(payload)+4)<<2)) + payload
+}
+
+// valid are values of the specimens that are no built-in types.
+var valid = []struct {
+	typeName, value, want string
+}{
+	{"inner_row", tuple(5, 4, 0x0D, "\x07\x00\x00\x00\x09a,\"\x00\x00\x00\x00\x00\x00\xf8\x3f"), `(7,"a,""",1.5)`},
+	{"inner_row", tuple(5, 4, 0x03, "\x07\x00\x00\x00\x05x"), "(7,,)"},
+	{"inner_row", tuple(5, 1, 0x00, ""), "(,,)"},
+	{"_inner_row", "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00" + varlena(tuple(5, 1, 1, "\x07\x00\x00\x00")), `{"(7,,)"}`},
+	{"outer_row", tuple(6, 3, 0x05, varlena(tuple(5, 1, 1, "\x07\x00\x00\x00"))+"c\x00"), `("(7,,)",,c)`},
+	{"text_range", "\x00\x00\x00\x00\x05a\x07b,\x02", `[a,"b,")`},
+	{"text_ranges", "\x00\x00\x00\x00\x02\x00\x00\x00\x04\x00\x00\x00\x02\x06\x00\x00\x05a\x05b\x05c\x05d", "{[a,b),[c,d]}"},
+	{"moods", "\x01\x00\x00\x00", "sad"},
+	{"hstore", "\x02\x00\x00\x80\x01\x00\x00\x80\x02\x00\x00\x00\x03\x00\x00\x00\x03\x00\x00\x40a\"b", `"a"=>"\"", "b"=>NULL`},
+	{"ltree", "\x02\x00\x00\x00\x01\x00a\x00\x00\x00\x00\x00\x02\x00bc", "a.bc"},
+	{"cube", "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00\x00\x40", "(1),(2)"},
+	{"cube", "\x01\x00\x00\x80\x00\x00\x00\x00\x00\x00\xf0\x3f", "(1)"},
+}
+
+func TestSpecimens(t *testing.T) {
+	for _, described := range specimens() {
+		show, err := datum.NewPrinter(described, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range valid {
+			if c.typeName != described.Name {
+				continue
+			}
+			if got, err := show([]byte(">"), []byte(c.value)); err != nil || string(got) != ">"+c.want {
+				t.Errorf("%s %x: got %q, %v; want %q", c.typeName, c.value, got, err, c.want)
+			}
+			for i := range len(c.value) {
+				if got, err := show([]byte(">"), []byte(c.value[:i])); err != nil && string(got) != ">" {
+					t.Errorf("%s, %d bytes: %q, %v", c.typeName, i, got, err)
+				}
+			}
+		}
+	}
 }

@@ -118,7 +118,8 @@ type pathItem struct {
 	rest []byte
 }
 
-// printJSONPath prints a jsonpath: a header of version and mode, then the items (jsonpath_out in jsonpath.c).
+// printJSONPath prints a jsonpath: a header of version and mode, then the items (jsonpath_out in jsonpath.c). A number with an
+// accessor behind it is put in parentheses, as from 15 on; 14 leaves them out.
 func printJSONPath(dst, value []byte) ([]byte, error) {
 	const lax, version = 0x80000000, 1
 	if len(value) < 4 || binary.LittleEndian.Uint32(value)&^lax != version {
