@@ -44,6 +44,7 @@ type catalogs struct {
 	tablespaces   map[uint32]string
 	types         map[uint32]*datum.Type
 	functions     map[uint32]string // names of output functions
+	namesakes     map[namesake]int  // how many functions have a name; nil until needed
 	at            columnPositions
 }
 

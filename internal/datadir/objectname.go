@@ -103,17 +103,23 @@ func (db *Database) procedureName(c *catalogs, oid uint32) (name string, err err
 	if err != nil || bare == "" {
 		return "", err
 	}
-	same := 0
-	err = l.catalog.scan(func(r record) error {
-		if r.name(at[0]) == bare && r.oid(at[1]) == schema {
-			same++
-		}
-		return nil
-	})
-	if same > 1 || c.schemas[schema] != catalogSchema {
+	if c.namesakes == nil {
+		c.namesakes = map[namesake]int{}
+		err = l.catalog.scan(func(r record) error {
+			c.namesakes[namesake{r.name(at[0]), r.oid(at[1])}]++
+			return nil
+		})
+	}
+	if c.namesakes[namesake{bare, schema}] > 1 || c.schemas[schema] != catalogSchema {
 		return sqltext.QuoteQualified(c.schemas[schema], bare), err
 	}
 	return quoted(bare), err
+}
+
+// namesake is the name of functions that differ in their arguments.
+type namesake struct {
+	name   string
+	schema uint32
 }
 
 func (db *Database) roleName(c *catalogs, oid uint32) (name string, err error) {

@@ -61,6 +61,8 @@ type Column struct {
 type ToastRelation struct {
 	OID, File, Tablespace      uint32
 	IndexFile, IndexTablespace uint32 // 0 where its index was not found
+
+	summary summary
 }
 
 // Tables lists the tables, materialised views and partitioned tables of the database, in the order of schema and name, undescribed.
