@@ -166,6 +166,8 @@ type Key struct {
 	Name    string
 	Primary bool
 	Columns []string // as Column.Name
+	// Deterministic: it holds values to be equal only where they are so byte by byte, as far as collations go.
+	Deterministic bool
 }
 
 // Trigger is an enabled user trigger that fires on INSERT.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
@@ -53,17 +54,32 @@ func (s *situation) merge(p *Plan) *MergePlan {
 	m := &MergePlan{
 		Staging: staging,
 		Create:  "CREATE TEMPORARY TABLE " + staging + " ON COMMIT DROP AS SELECT " + columns + " FROM " + s.targetName + " WITH NO DATA",
-		Count:   countShared(s.realNames(key)),
 	}
 	frozen := *p
 	frozen.Frozen = true
 	m.Write = frozen.copyFrom(staging)
-	m.Merge = p.insertHead(s.targetName) + " SELECT " + s.deduplicated(columns, key) + " " + s.conflictClause()
-	if s.wish.OnConflict == DoUpdate {
-		m.Plain = p.insertHead(s.targetName) + " SELECT " + columns + " FROM " + staging + " " + s.conflictClause()
+	plain := p.insertHead(s.targetName) + " SELECT " + columns + " FROM " + staging + " " + s.conflictClause()
+	unique := s.uniqueSource(key)
+	switch {
+	case unique != "":
+		m.Merge = plain
+	case s.wish.OnConflict == DoNothing:
+		m.Merge, m.Count, m.CountAfter = plain, countShared(s.realNames(key)), !changesRows(s.target)
+	default:
+		m.Merge, m.Count, m.Plain = p.insertHead(s.targetName)+" SELECT "+s.deduplicated(columns, key)+" "+s.conflictClause(), countShared(s.realNames(key)), plain
 	}
-	p.Notes = append(p.Notes, s.mergeNote())
+	p.Notes = append(p.Notes, s.mergeNote(unique))
 	return m
+}
+
+// changesRows reports whether a trigger may change or drop a row on its way in, so that the number of rows that the table took does not tell
+// whether they shared keys.
+func changesRows(r *Relation) bool {
+	triggers := r.Triggers
+	for i := range r.Leaves {
+		triggers = slices.Concat(triggers, r.Leaves[i].Triggers)
+	}
+	return slices.ContainsFunc(triggers, func(t Trigger) bool { return t.Row && t.Before })
 }
 
 // countShared counts rows; a key with a NULL in it is equal to none.
@@ -79,9 +95,6 @@ func countShared(key []string) string {
 // deduplicated is the SELECT list and all behind it. DO UPDATE may not meet a row twice, so of rows with one key the last that arrived is
 // taken; rows lie in the staging table in the order of their arrival. DO NOTHING keeps the first by itself.
 func (s *situation) deduplicated(columns string, key []string) string {
-	if s.wish.OnConflict == DoNothing {
-		return columns + " FROM " + staging
-	}
 	by := sqltext.QuoteIdents(s.realNames(key))
 	if nulls := s.nullable(key); len(nulls) > 0 {
 		// DISTINCT holds NULLs to be equal and a unique key does not: such rows are told apart by their place.
@@ -100,9 +113,13 @@ func (s *situation) nullable(key []string) []string {
 	return tests
 }
 
-func (s *situation) mergeNote() string {
-	if s.wish.OnConflict == DoNothing {
-		return "of source rows with the same key the first is kept; they are counted"
+func (s *situation) mergeNote(unique string) string {
+	kept := "last"
+	switch {
+	case unique != "":
+		return "no source rows have the same key, as the source's key " + sqltext.QuoteIdent(unique) + " holds: they are not counted"
+	case s.wish.OnConflict == DoNothing:
+		kept = "first"
 	}
-	return "of source rows with the same key the last is kept; they are counted"
+	return "of source rows with the same key the " + kept + " is kept; they are counted"
 }

@@ -139,9 +139,12 @@ type MergePlan struct {
 	Staging string // quoted name of the temporary table
 	Create  string // its CREATE
 	Write   string // COPY into it
-	// Count counts the input rows that share their key with another input row.
+	// Count counts the input rows that share their key with another input row. Empty when a key of the source rules that out.
 	Count string
-	Merge string // the INSERT ... SELECT ... ON CONFLICT
+	// CountAfter: Count is sent behind Merge and only when that took fewer rows than were staged, as it leaves out all but one of the rows
+	// that share a key.
+	CountAfter bool
+	Merge      string // the INSERT ... SELECT ... ON CONFLICT
 	// Plain is sent in place of Merge when Count has found no shared key: it saves a sort of all rows. Empty when Merge sorts nothing.
 	Plain string
 }

@@ -32,13 +32,27 @@ func (p *Plan) Statements() []Statement {
 	case Insert:
 		return append(all, p.batchStatements(r, to)...)
 	case Merge:
-		all = append(all, Statement{Label: to, SQL: p.Merge.Create}, Statement{Label: to, SQL: p.Merge.Write}, Statement{Label: to, SQL: p.Merge.Count})
-		if p.Merge.Plain == "" {
-			return append(all, Statement{Label: to, SQL: p.Merge.Merge})
-		}
-		return append(all, Statement{Label: to + " if that is 0", SQL: p.Merge.Plain}, Statement{Label: to + " if not", SQL: p.Merge.Merge})
+		return append(all, p.Merge.statements(to)...)
 	}
 	return append(all, Statement{Label: to, SQL: p.WriteSQL(r)})
+}
+
+// statements are what is sent, in order.
+func (m *MergePlan) statements(to string) []Statement {
+	all := []Statement{{Label: to, SQL: m.Create}, {Label: to, SQL: m.Write}}
+	merge := Statement{Label: to, SQL: m.Merge}
+	count := Statement{Label: to, SQL: m.Count}
+	switch {
+	case m.Count == "":
+		return append(all, merge)
+	case m.CountAfter:
+		count.Label += " if that took fewer rows"
+		return append(all, merge, count)
+	case m.Plain == "":
+		return append(all, count, merge)
+	}
+	merge.Label += " if not"
+	return append(all, count, Statement{Label: to + " if that is 0", SQL: m.Plain}, merge)
 }
 
 // example is a range whose statement shows both bounds, when there is one.

@@ -58,7 +58,8 @@ SELECT i.indrelid, c.relname::text, i.indisprimary,
        (SELECT pg_catalog.array_agg(a.attname::text ORDER BY k.ord)
           FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord)
           JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-         WHERE k.ord <= i.indnkeyatts)
+         WHERE k.ord <= i.indnkeyatts),
+       NOT EXISTS (SELECT FROM pg_catalog.pg_collation l WHERE l.oid = ANY (i.indcollation::oid[]) AND NOT l.collisdeterministic)
   FROM pg_catalog.pg_index i
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
  WHERE i.indrelid = ANY ($1::oid[]) AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indisready
@@ -69,7 +70,7 @@ func (r *reader) keyQuestion(set string) question {
 	return question{sql: keySQL, args: []any{set}, row: func(rows pgx.Rows) error {
 		var oid uint32
 		var key planner.Key
-		if err := rows.Scan(&oid, &key.Name, &key.Primary, &key.Columns); err != nil {
+		if err := rows.Scan(&oid, &key.Name, &key.Primary, &key.Columns, &key.Deterministic); err != nil {
 			return err
 		}
 		f := r.relations[oid]

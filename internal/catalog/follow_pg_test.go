@@ -72,7 +72,7 @@ func TestFollow(t *testing.T) {
 		r.Columns[0].Type.SQL != "character varying(9)" || !r.Columns[0].HasDefault {
 		t.Errorf("columns %+v", r.Columns)
 	}
-	wantKeys := []planner.Key{{Name: "Real T_pkey", Primary: true, Columns: []string{"id"}}, {Name: "Real T_name_key", Columns: []string{"name"}}}
+	wantKeys := []planner.Key{{Name: "Real T_pkey", Primary: true, Columns: []string{"id"}, Deterministic: true}, {Name: "Real T_name_key", Columns: []string{"name"}, Deterministic: true}}
 	if diff := cmp.Diff(wantKeys, r.Keys); diff != "" {
 		t.Error(diff)
 	}

@@ -38,8 +38,8 @@ func TestReadPlainTable(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	wantKeys := []planner.Key{{Name: "t_pkey", Primary: true, Columns: []string{"id"}}, {Name: "including", Columns: []string{"i"}},
-		{Name: "t_name_n_key", Columns: []string{"name", "n"}}}
+	wantKeys := []planner.Key{{Name: "t_pkey", Primary: true, Columns: []string{"id"}, Deterministic: true}, {Name: "including", Columns: []string{"i"}, Deterministic: true},
+		{Name: "t_name_n_key", Columns: []string{"name", "n"}, Deterministic: true}}
 	if diff := cmp.Diff(wantKeys, got.Keys); diff != "" {
 		t.Error(diff)
 	}

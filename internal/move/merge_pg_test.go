@@ -59,7 +59,7 @@ func TestMergeStaged(t *testing.T) {
 				}
 				staged += n
 			}
-			merged, duplicates, err := mergeStaged(ctx, w)
+			merged, duplicates, err := mergeStaged(ctx, w, staged)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,8 +90,40 @@ func TestMergeWithoutRows(t *testing.T) {
 		}
 	})
 	w := newWorker(t, uri, uri, p)
-	merged, duplicates, err := mergeStaged(context.Background(), w)
+	merged, duplicates, err := mergeStaged(context.Background(), w, 0)
 	if merged != 0 || duplicates != 0 || err != nil {
 		t.Errorf("merged %d, duplicates %d, %v", merged, duplicates, err)
+	}
+}
+
+// TestMergeCountsShared compares what a merge reports of equal keys with what is in the source, whichever way it finds out.
+func TestMergeCountsShared(t *testing.T) {
+	t.Parallel()
+	const dst = "CREATE TABLE dst (k text PRIMARY KEY, x int); INSERT INTO dst VALUES ('b', 0)"
+	const insensitive = "CREATE COLLATION fold (provider = icu, locale = 'und-u-ks-level2', deterministic = false); "
+	const caps = "CREATE FUNCTION caps() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN new.k := new.k || new.x; RETURN new; END'; "
+	for _, c := range []struct {
+		name, sql               string
+		nothing, update, shared int64 // rows that DO NOTHING and DO UPDATE take, rows that share a key
+		counts                  bool  // it is not known before that none does
+	}{
+		{"unique source", "CREATE TABLE src (k text PRIMARY KEY, x int); INSERT INTO src VALUES ('a', 1), ('b', 1); " + dst, 1, 2, 0, false},
+		{"no key, none shared", "CREATE TABLE src (k text, x int); INSERT INTO src VALUES ('a', 1), ('c', 1); " + dst, 2, 2, 0, true},
+		{"no key, one there", "CREATE TABLE src (k text, x int); INSERT INTO src VALUES ('a', 1), ('b', 1); " + dst, 1, 2, 0, true},
+		{"no key, shared", "CREATE TABLE src (k text, x int); INSERT INTO src VALUES ('a', 1), ('b', 1), ('a', 2), ('a', 3); " + dst, 1, 2, 3, true},
+		{"equal in the target only", insensitive + "CREATE TABLE src (k text PRIMARY KEY, x int); INSERT INTO src VALUES ('a', 1), ('A', 2); " +
+			"CREATE TABLE dst (k text COLLATE fold PRIMARY KEY, x int)", 1, 1, 2, true},
+		{"trigger gives keys", caps + "CREATE TABLE src (k text, x int); INSERT INTO src VALUES ('a', 1), ('a', 2); " + dst +
+			"; CREATE TRIGGER t BEFORE INSERT ON dst FOR EACH ROW EXECUTE FUNCTION caps()", 2, 1, 2, true},
+	} {
+		for action, rows := range map[planner.OnConflict]int64{planner.DoNothing: c.nothing, planner.DoUpdate: c.update} {
+			uri := clustertest.Database(t)
+			clustertest.Exec(t, uri, c.sql)
+			report := moves(t, onePair(uri, uri, "src", "dst", planner.Wish{Method: planner.Merge, OnConflict: action}))
+			plan := report.Tables[0].Plan
+			if plan.Actual.Duplicates != c.shared || report.Rows() != rows || c.counts != (plan.Merge.Count != "") {
+				t.Errorf("%s, %d: %d shared, want %d; %d rows, want %d; count %q", c.name, action, plan.Actual.Duplicates, c.shared, report.Rows(), rows, plan.Merge.Count)
+			}
+		}
 	}
 }

@@ -53,7 +53,7 @@ func (r *run) fillOnce(ctx context.Context, t *table, w *worker, before, after [
 		return err
 	}
 	if t.plan.Method == planner.Merge {
-		merged, duplicates, err := mergeStaged(ctx, w)
+		merged, duplicates, err := mergeStaged(ctx, w, t.rows.Load())
 		if err != nil {
 			return &sideError{side: "target", err: err}
 		}
