@@ -9,6 +9,7 @@ import (
 
 	"github.com/pghaul/pghaul/internal/cluster"
 	"github.com/pghaul/pghaul/internal/clustertest"
+	"github.com/pghaul/pghaul/internal/sqltext"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
@@ -27,6 +28,10 @@ func private(t *testing.T, settings map[string]string) *cluster.Server {
 func serverRows(t *testing.T, uri, table string, columns ...string) []string {
 	t.Helper()
 	for i, c := range columns {
+		if c == "" { // a table without columns
+			columns[i] = "''"
+			continue
+		}
 		columns[i] = fmt.Sprintf("CASE num_nulls(%[1]s) WHEN 1 THEN '<NULL>' ELSE format('%%s', %[1]s) END", c)
 	}
 	sql := "SELECT ctid || ' ' || " + strings.Join(columns, " || '|' || ") + " FROM ONLY " + table + " ORDER BY ctid"
@@ -44,14 +49,23 @@ func columnNames(t *testing.T, uri, table string) []string {
 		"'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated <> 'v' ORDER BY attnum"), "\n")
 }
 
-// directoryRows gives the rows of a table as this package prints them.
-func directoryRows(t *testing.T, db *Database, table string, o *ScanOptions) []string {
+func findTable(t *testing.T, db *Database, table string) *Table {
 	t.Helper()
-	schema, name, _ := strings.Cut(table, ".")
-	found, err := db.Table(schema, strings.Trim(name, `"`))
+	schema, name, err := sqltext.ParseQualified(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := db.Table(schema, name)
 	if err != nil {
 		t.Fatalf("%s: %v", table, err)
 	}
+	return found
+}
+
+// directoryRows gives the rows of a table as this package prints them.
+func directoryRows(t *testing.T, db *Database, table string, o *ScanOptions) []string {
+	t.Helper()
+	found := findTable(t, db, table)
 	printers, err := db.Printers(found)
 	if err != nil {
 		t.Fatalf("%s: %v", table, err)
@@ -145,11 +159,7 @@ func overwrite(t *testing.T, path string, offset int64, bytes []byte) {
 // tablePath is the file of a table.
 func tablePath(t *testing.T, db *Database, table string) string {
 	t.Helper()
-	schema, name, _ := strings.Cut(table, ".")
-	found, err := db.Table(schema, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := findTable(t, db, table)
 	return filepath.Join(db.dir.path, db.Path(found.Tablespace, found.File))
 }
 

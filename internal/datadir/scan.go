@@ -28,6 +28,9 @@ type ScanOptions struct {
 	// IgnoreChecksums takes pages whose checksum is wrong as they are. Defaults to false: such a page is damaged, as a whole.
 	IgnoreChecksums bool
 
+	// Zeros is told of blocks that are all zeros, which Scan takes as empty. Defaults to nobody.
+	Zeros func(block uint32)
+
 	// Damaged is told what is left out: block and line are those of the tuple; line 0 means the block. Defaults to an end of the
 	// scan with the first *Damage as its error.
 	Damaged func(block uint32, line int, err error)
@@ -69,6 +72,7 @@ type scan struct {
 	from, to   uint32
 	deleted    bool
 	checksums  bool
+	zeros      func(block uint32)
 	damaged    func(block uint32, line int, err error)
 	values     []heap.Value
 }
@@ -77,7 +81,8 @@ type scan struct {
 // different blocks of it. An error of visit that is a *Damage, such as of Printers and Toaster, belongs to that row: it is reported
 // and the scan goes on. Any other one ends the scan.
 //
-// A block of zeros is empty, as it is for the server: it is what remains when a table has grown and the server then died.
+// A block of zeros is empty, as it is for the server: it is what remains when a table has grown and the server then died. It may also
+// be what a file system left of a block with rows: ScanOptions.Zeros tells of them.
 func (db *Database) Scan(ctx context.Context, t *Table, o *ScanOptions, visit func(Row) error) error {
 	if o == nil {
 		o = &ScanOptions{}
@@ -96,7 +101,7 @@ func (db *Database) Scan(ctx context.Context, t *Table, o *ScanOptions, visit fu
 	defer r.Close()
 	s := scan{
 		relation: r, control: &db.dir.control, tx: c.tx, attributes: t.Attributes, from: o.From, to: o.To, deleted: o.Deleted,
-		checksums: db.dir.control.Checksums && !o.IgnoreChecksums, damaged: o.Damaged, values: []heap.Value{},
+		checksums: db.dir.control.Checksums && !o.IgnoreChecksums, zeros: o.Zeros, damaged: o.Damaged, values: []heap.Value{},
 	}
 	return s.run(ctx, visit)
 }
@@ -106,6 +111,7 @@ func (s *scan) run(ctx context.Context, visit func(Row) error) error {
 	if s.to != 0 && s.to < end {
 		end = s.to
 	}
+	s.values = []heap.Value{} // never nil: a table may have no columns
 	size := s.control.BlockSize
 	buf := make([]byte, min(max(readBytes/size, 1), int(max(end, s.from)-s.from))*size)
 	for block := s.from; block < end; {
@@ -152,6 +158,9 @@ func (s *scan) report(block uint32, line int, err error) error {
 
 func (s *scan) page(p heap.Page, block uint32, visit func(Row) error) error {
 	if p.Zero() {
+		if s.zeros != nil {
+			s.zeros(block)
+		}
 		return nil
 	}
 	h, err := p.Header()
