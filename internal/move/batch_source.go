@@ -6,16 +6,29 @@ import (
 	"time"
 
 	"github.com/pghaul/pghaul/internal/copyfmt"
-	"github.com/pghaul/pghaul/internal/wire"
 	"github.com/pghaul/pghaul/planner"
 )
 
 // rowLimit is the size of a row above which it goes alone and in pieces. The reader holds up to four times as much.
 const rowLimit = 1 << 20
 
+// stream is a range as the source gives it, in COPY format and in pieces that know nothing of rows.
+type stream interface {
+	// next returns the next piece, which is good until the next call, and io.EOF behind the last.
+	next() ([]byte, error)
+	// ready reports whether next has a piece without waiting.
+	ready() bool
+	// whole reports whether the next piece is the beginning of a frame of the source, where forward can start.
+	whole() bool
+	// forward gives all that follows to put, in frames or pieces of them without headers.
+	forward(ctx context.Context, g *gauge, put func(p []byte)) error
+	// close stops what was not read, and waits for its end.
+	close() error
+}
+
 // rowSource is the rows of one range as they come from the source, decoded one by one for as long as that is wanted.
 type rowSource struct {
-	out    *copyOut
+	out    stream
 	gauge  *gauge
 	pace   func(n int) error
 	reader copyfmt.Reader
@@ -29,7 +42,13 @@ type rowSource struct {
 
 // openSource starts to read a range. The context bounds the whole stream, up to close.
 func openSource(ctx context.Context, w *worker, r planner.Range) (*rowSource, error) {
-	out, err := w.src.copyOut(ctx, w.plan.ReadSQL(r))
+	var out stream
+	var err error
+	if w.files != nil {
+		out = w.files.stream(ctx, r)
+	} else {
+		out, err = w.src.copyOut(ctx, w.plan.ReadSQL(r))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +64,7 @@ func openSource(ctx context.Context, w *worker, r planner.Range) (*rowSource, er
 // fetch gets the next piece of the stream.
 func (s *rowSource) fetch() error {
 	// A server sends a piece for each row, and most lie ready: only those that are waited for are worth a look at the clock.
-	waits := len(s.out.raw.rest) == 0
+	waits := !s.out.ready()
 	var began time.Time
 	if waits {
 		began = time.Now()
@@ -120,15 +139,13 @@ func (s *rowSource) remainder(ctx context.Context, write func(p []byte) error, s
 	}
 	put(s.piece[s.given-int(s.held):])
 	// The rest of a frame of which a part has been given out.
-	for !s.out.raw.scan.Idle() {
+	for !s.out.whole() {
 		if err := s.fetch(); err != nil {
 			return err, writeErr
 		}
 		put(s.piece)
 	}
-	readErr = s.out.raw.frames(ctx, s.gauge, func(frame []byte) { put(frame[wire.HeaderSize:]) }, func(int64) {})
-	s.out.ended = s.out.raw.tx != 0
-	s.out.failed = readErr
+	readErr = s.out.forward(ctx, s.gauge, put)
 	return readErr, writeErr
 }
 

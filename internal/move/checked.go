@@ -11,6 +11,9 @@ import (
 
 // verifiable refuses a comparison that could only find a difference: rows that were in the target before have nothing to be compared with.
 func verifiable(t *table, request Request) error {
+	if t.source.directory != nil && request.Verify == VerifyHash {
+		return noDirectoryHash()
+	}
 	adds := request.Wish.Fill == planner.Append || request.Wish.OnConflict != planner.NoConflictAction
 	if request.Verify == NoVerify || !adds || t.facts.Target.Kind == planner.Missing || t.facts.Target.Empty {
 		return nil
@@ -26,11 +29,17 @@ func verifiable(t *table, request Request) error {
 // compareOpen compares before the commit: the target side is the worker's own transaction, which sees its rows.
 func (r *run) compareOpen(ctx context.Context, t *table, w *worker) error {
 	t.stage.set(stageVerify)
+	if w.files != nil {
+		return r.compareDirectory(ctx, t, w.dst)
+	}
 	return r.compare(ctx, t, []*session{w.src}, []*session{w.dst})
 }
 
 // compareVisible compares after the commit.
 func (r *run) compareVisible(ctx context.Context, t *table) error {
+	if t.source.directory != nil {
+		return r.compareDirectoryVisible(ctx, t)
+	}
 	snap := r.snapshots[t.source]
 	src, err := snap.reader(ctx)
 	if err != nil {

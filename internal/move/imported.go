@@ -32,7 +32,7 @@ func (r *run) checkImported(ctx context.Context, t *table) error {
 // compares with what was moved.
 func (r *run) checkImportedRanges(ctx context.Context, t *table, ranges []planner.Range, moved int64) error {
 	snap := r.snapshots[t.source]
-	if snap.id == "" || snap.holder == nil || !mayLoseImported(t.source.server.Version) || dropsRows(t.facts.Target) || inServer(t.plan.Method) {
+	if snap == nil || snap.id == "" || snap.holder == nil || !mayLoseImported(t.source.server.Version) || dropsRows(t.facts.Target) || inServer(t.plan.Method) {
 		return nil
 	}
 	r.holding.Lock() // The holder is one session, and several workers may be at this point.

@@ -29,7 +29,7 @@ func carryInsert(ctx context.Context, w *worker, r planner.Range) (int64, error)
 	}
 	if b.way == byCopy {
 		b.note(w.plan.WriteSQL(r), 0)
-		return relayInto(ctx, w, w.plan.ReadSQL(r), w.plan.WriteSQL(r))
+		return relayInto(ctx, w, r, w.plan.WriteSQL(r))
 	}
 	if w.plan.Batch.NoCopy != "" {
 		// The session's row_security = off makes an error of every policy, where this is the method for targets that have some: an INSERT

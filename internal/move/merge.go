@@ -14,7 +14,7 @@ func carryMerge(ctx context.Context, w *worker, r planner.Range) (int64, error) 
 	if err := makeStaging(ctx, w); err != nil {
 		return 0, &sideError{side: "target", err: err}
 	}
-	return relayInto(ctx, w, w.plan.ReadSQL(r), w.plan.Merge.Write)
+	return relayInto(ctx, w, r, w.plan.Merge.Write)
 }
 
 // mergeStaged moves the given number of staged rows into the target, in the same transaction. It returns how many rows were inserted or

@@ -16,9 +16,11 @@ type Move struct {
 	opened  sync.Mutex       // over sites while tables are planned
 	sites   map[string]*site // by address and role
 	tables  []*table
-	logger  *slog.Logger
-	waits   waiting
-	limit   *rate.Limiter
+	// directory is the source when that is no server.
+	directory *directory
+	logger    *slog.Logger
+	waits     waiting
+	limit     *rate.Limiter
 }
 
 // Plans returns the plan of each table, in the order asked for. After Run they hold the actual figures.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pghaul/pghaul/internal/catalog"
+	"github.com/pghaul/pghaul/internal/datadir"
 	"github.com/pghaul/pghaul/internal/sqltext"
 	"github.com/pghaul/pghaul/planner"
 )
@@ -35,20 +36,26 @@ type opening struct {
 // endEncoding is the client_encoding in which facts are read.
 const endEncoding = "UTF8"
 
-// end is one side as the user named it, before foreign tables are followed.
+// end is one side as the user named it, before foreign tables are followed. A data directory has no connection.
 type end struct {
-	conn   *pgx.Conn
-	server planner.Server
+	conn      *pgx.Conn
+	server    planner.Server
+	directory *directory
 }
 
 func (o *opening) open(ctx context.Context) error {
 	var err error
 	r := &o.move.request
-	if r.Target == "" {
-		r.Target = r.Source
-	}
-	if o.source, err = connectEnd(ctx, r.Source); err != nil {
+	if o.source, err = directoryEnd(r); err != nil {
 		return err
+	}
+	if o.move.directory = o.source.directory; o.move.directory == nil {
+		if r.Target == "" {
+			r.Target = r.Source
+		}
+		if o.source, err = connectEnd(ctx, r.Source); err != nil {
+			return err
+		}
 	}
 	if o.target, err = connectEnd(ctx, r.Target); err != nil {
 		return err
@@ -81,6 +88,12 @@ func connectEnd(ctx context.Context, dsn string) (end, error) {
 // keepEnds gives the ends' connections, which have told all facts, to the sites that will move rows over some. To connect again would cost
 // 5 to 10 ms each: a new backend, and its caches to be filled again.
 func (o *opening) keepEnds() {
+	if o.source.directory != nil {
+		if o.source.directory.encoding(o.target.server) == endEncoding {
+			o.move.keep("target", &o.target)
+		}
+		return
+	}
 	if catalog.Encoding(o.source.server, o.target.server) == endEncoding {
 		o.move.keep("source", &o.source)
 		o.move.keep("target", &o.target)
@@ -103,6 +116,7 @@ func (o *opening) close() {
 // names is one table to move, by resolved names.
 type names struct {
 	query                    string
+	file                     *datadir.Table // of a data directory
 	sourceSchema, sourceName string
 	targetSchema, targetName string
 }
@@ -110,6 +124,9 @@ type names struct {
 // pairs resolves what the user named.
 func (o *opening) pairs(ctx context.Context) ([]names, error) {
 	r := o.move.request
+	if d := o.source.directory; d != nil {
+		return o.filePairs(ctx, d)
+	}
 	var pairs []names
 	for _, t := range r.Tables {
 		schema, name, err := catalog.Resolve(ctx, o.source.conn, t.Source)
@@ -163,11 +180,17 @@ func (o *opening) targetName(ctx context.Context, typed, schema string) (string,
 
 // siteOf returns the site for a connection, one for all tables of the same side.
 func (m *Move) siteOf(role string, config *pgx.ConnConfig, server planner.Server) *site {
-	key := role + " " + config.User + "@" + server.Address
+	key := role + " " + server.Address
+	if config != nil { // A data directory has none.
+		key = role + " " + config.User + "@" + server.Address
+	}
 	m.opened.Lock()
 	defer m.opened.Unlock()
 	if m.sites[key] == nil {
 		m.sites[key] = newSite(config, server)
+		if config == nil {
+			m.sites[key].directory = m.directory
+		}
 	}
 	return m.sites[key]
 }

@@ -66,6 +66,9 @@ func (o *opening) survey(ctx context.Context, t *table, from, to *found) error {
 	f.SameDatabase = catalog.SameDatabase(f.SourceServer, f.TargetServer)
 	t.encoding = catalog.Encoding(f.SourceServer, f.TargetServer)
 	t.source = m.siteOf("source", from.config, f.SourceServer)
+	if d := o.source.directory; d != nil {
+		t.encoding = d.encoding(f.TargetServer)
+	}
 	t.target = m.siteOf("target", to.config, f.TargetServer)
 	return t.findRecords(ctx, m.request.Wish)
 }
@@ -106,6 +109,9 @@ func (o *opening) bothFacts(ctx context.Context, pairs []names) (from, to []*fou
 
 // sourceFacts reads the source relations. A query comes alone.
 func (o *opening) sourceFacts(ctx context.Context, pairs []names) ([]*found, error) {
+	if d := o.source.directory; d != nil {
+		return d.allFacts(pairs)
+	}
 	if len(pairs) == 1 && pairs[0].query != "" {
 		at := &found{config: o.source.conn.Config(), server: o.source.server}
 		var err error

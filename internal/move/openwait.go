@@ -14,7 +14,10 @@ func (o *opening) watchLocks(ctx context.Context) (halt func()) {
 	}
 	wctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	ends := []*site{o.source.site(), o.target.site()}
+	ends := []*site{o.target.site()}
+	if o.source.conn != nil {
+		ends = append(ends, o.source.site())
+	}
 	go func() {
 		defer close(done)
 		w := &watchdog{move: o.move, askers: map[*site]*session{}}

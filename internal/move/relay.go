@@ -15,13 +15,21 @@ var errCopyEnded = errors.New("the target takes no more rows")
 
 // carryRelay is the carrier of method relay.
 func carryRelay(ctx context.Context, w *worker, r planner.Range) (int64, error) {
-	return relayInto(ctx, w, w.plan.ReadSQL(r), w.plan.WriteSQL(r))
+	return relayInto(ctx, w, r, w.plan.WriteSQL(r))
 }
 
-// relayInto forwards what a COPY TO STDOUT of the source yields into a COPY FROM STDIN of the target, and returns the target's count.
+// relayInto moves a range by COPY from wherever the worker reads.
+func relayInto(ctx context.Context, w *worker, r planner.Range, writeSQL string) (int64, error) {
+	if w.files != nil {
+		return decodeInto(ctx, w, r, writeSQL)
+	}
+	return forwardInto(ctx, w, w.plan.ReadSQL(r), writeSQL)
+}
+
+// forwardInto forwards what a COPY TO STDOUT of the source yields into a COPY FROM STDIN of the target, and returns the target's count.
 // The rows are not looked at: only the frames around them are joined. Both sockets are read at all times, since either server may
 // speak up while the other is waited for. When either side fails or ctx ends, both statements are stopped and their end is waited for.
-func relayInto(ctx context.Context, w *worker, readSQL, writeSQL string) (int64, error) {
+func forwardInto(ctx context.Context, w *worker, readSQL, writeSQL string) (int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	in, err := w.dst.copyIn(ctx, writeSQL)

@@ -30,6 +30,7 @@ type TableReport struct {
 	Bytes    int64         // payload moved
 	Duration time.Duration
 	Verified *Comparison // nil when not asked for
+	Damage   *Damage     // what Request.SkipDamaged has left out; nil for nothing
 	// Kept says what of an unsuccessful move stands in the target, as a sentence.
 	Kept string
 	// Err is why this table was not moved; nil when it was.

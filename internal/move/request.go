@@ -10,7 +10,8 @@ import (
 // Request says what to move, from where to where.
 type Request struct {
 	// Source and Target are connection strings as libpq knows them, completed by the PG* environment, service and password files. An empty
-	// Target means the Source.
+	// Target means the Source. A Source may also be a data directory without a server, pgdata:DIR?dbname=NAME; an empty Target then means
+	// what the PG* environment says.
 	Source string
 	Target string
 
@@ -29,6 +30,8 @@ type Request struct {
 	MaxRate int64
 	// Verify compares source and target before the rows are committed where that is possible, and after it otherwise.
 	Verify VerifyLevel
+	// SkipDamaged leaves out the blocks and rows of a data directory that cannot be read, where an error would end the move.
+	SkipDamaged bool
 	// PgDump is the path of pg_dump, looked up in PATH when empty.
 	PgDump string
 	// OnWait hears which lock Open waits for, and "" when it waits no longer. It is called from one goroutine. nil hears nothing; Run has

@@ -119,7 +119,7 @@ func (r *run) prepare(ctx context.Context, m *Move, report *Report) error {
 		}
 	}
 	for _, t := range m.tables {
-		if r.snapshots[t.source] != nil {
+		if r.snapshots[t.source] != nil || t.source.directory != nil { // Nobody changes a directory on which no server runs.
 			continue
 		}
 		snap, err := takeSnapshot(ctx, t.source, t.encoding, pathFor(m.request.Query, r.wish.Where), m.locksOn(t.source), m.sharesSnapshot(t.source))
@@ -197,6 +197,7 @@ func (r *run) moveOne(ctx context.Context, t *table) error {
 	t.report.Duration = time.Since(t.began)
 	t.report.Bytes = t.gauge.bytes.Load()
 	t.report.Rows = t.rowsKept(err)
+	t.report.Damage = t.files.found()
 	t.plan.Actual = t.actual(ctx, before)
 	return r.explain(t, err)
 }

@@ -17,9 +17,11 @@ import (
 type site struct {
 	config *pgx.ConnConfig
 	server planner.Server
-	lock   sync.Mutex
-	idle   map[string][]*session // by client encoding
-	pids   map[uint32]bool       // of the sessions that are open
+	// directory is set for a data directory that is read without a server. It has no sessions and no snapshots.
+	directory *directory
+	lock      sync.Mutex
+	idle      map[string][]*session // by client encoding
+	pids      map[uint32]bool       // of the sessions that are open
 }
 
 // newSite returns a site without sessions.

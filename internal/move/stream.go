@@ -67,6 +67,20 @@ func (o *copyOut) next() ([]byte, error) {
 	return nil, io.EOF
 }
 
+// ready reports whether what was read of the socket holds more.
+func (o *copyOut) ready() bool { return len(o.raw.rest) > 0 }
+
+// whole reports whether the stream stands between two frames of the server.
+func (o *copyOut) whole() bool { return o.raw.scan.Idle() }
+
+// forward gives the rest of the stream to put, in pieces as large as frames.
+func (o *copyOut) forward(ctx context.Context, g *gauge, put func(p []byte)) error {
+	err := o.raw.frames(ctx, g, func(frame []byte) { put(frame[wire.HeaderSize:]) }, func(int64) {})
+	o.ended = o.raw.tx != 0
+	o.failed = err
+	return err
+}
+
 // close gives the connection back to the session. A copy that was not read to its end is cancelled first.
 func (o *copyOut) close() error {
 	if o.raw == nil {

@@ -11,9 +11,11 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
-// worker is a pair of sessions that moves ranges of one plan. Both are inside their transactions.
+// worker is a pair of sessions that moves ranges of one plan. Both are inside their transactions. Where the source is a data directory,
+// files takes the place of src, which is nil.
 type worker struct {
 	src, dst *session
+	files    *decoder
 	plan     *planner.Plan
 	gauge    *gauge
 	batches  *batches // of method insert
@@ -41,6 +43,7 @@ type table struct {
 	rows       atomic.Int64 // that the target took
 	ranges     atomic.Int64 // that are complete
 	duplicates int64
+	files      fileTally      // of a source that is a data directory
 	late       []planner.Step // to be run when all tables are in place
 
 	lock   sync.Mutex

@@ -44,7 +44,11 @@ func (r *run) workers(ctx context.Context, t *table, n int) ([]*worker, error) {
 		w := &worker{plan: t.plan, gauge: t.gauge}
 		ws = append(ws, w)
 		var err error
-		if !inServer(t.plan.Method) {
+		switch {
+		case inServer(t.plan.Method):
+		case t.source.directory != nil:
+			w.files = t.source.directory.decoder(t)
+		default:
 			if w.src, err = r.snapshots[t.source].reader(ctx); err != nil {
 				r.dismiss(t, ws, true)
 				return nil, &sideError{side: "source", err: err}
@@ -63,6 +67,9 @@ func (r *run) dismiss(t *table, ws []*worker, failed bool) {
 	for _, w := range ws {
 		if w.src != nil {
 			r.snapshots[t.source].release(w.src, failed)
+		}
+		if w.files != nil {
+			w.files.close()
 		}
 		if w.dst == nil {
 			continue
