@@ -33,6 +33,15 @@ type Definition struct {
 	ForeignKeys  []string // statements for when all tables of the run are in place
 	// Inherits are the tables, by quoted qualified name, that must be there before it, since it inherits from them.
 	Inherits []string
+	// Uses are the sequences that defaults use and no column of the table owns.
+	Uses []UsedSequence
+}
+
+// UsedSequence is a sequence that must be there before the table.
+type UsedSequence struct {
+	Schema, Name string // on the source
+	Target       string // quoted and qualified, on the target
+	SQL          string // makes it unless it is there; empty when it was there already
 }
 
 // Recorded is the record of an interrupted move with CommitRange.
@@ -147,7 +156,7 @@ type Relation struct {
 	Path []Hop
 	// NotFollowed says why a foreign table stayed one, for instance "it has row triggers". Empty otherwise.
 	NotFollowed string
-	// Sequences are those that feed the columns (serial and identity).
+	// Sequences are those that feed the columns: of serial and identity columns, and those that defaults use.
 	Sequences []OwnedSequence
 }
 
@@ -187,11 +196,13 @@ type Hop struct {
 	Wrapper string // name of its foreign-data wrapper
 }
 
-// OwnedSequence is a sequence that belongs to a column.
+// OwnedSequence is a sequence that belongs to a column, or that the column's default uses.
 type OwnedSequence struct {
 	Column string // as Column.Name
 	Schema string
 	Name   string
+	Used   bool // the default takes its values, but no column of the table owns it: other tables may use it too
+	Denied bool // the connected user may not read the state of one that is Used, or on a target not set it
 }
 
 // Rebuild is what is needed to put a new table in an existing one's place: everything that CREATE TABLE ... (LIKE ... INCLUDING

@@ -47,3 +47,27 @@ func TestSequenceKeepsTheGreater(t *testing.T) {
 		}
 	}
 }
+
+// TestUsedSequenceStaysWhereItIs: a replacement takes over what its columns own, and not what other tables may use.
+func TestUsedSequenceStaysWhereItIs(t *testing.T) {
+	f := between(orders(1, "orders"), orders(2, "orders"))
+	f.Source.Sequences = []OwnedSequence{{Column: "id", Schema: "public", Name: "from"}}
+	f.Target.Sequences = []OwnedSequence{{Column: "id", Schema: "public", Name: "shared", Used: true}}
+	p := mustChoose(t, f, Wish{Fill: Replace})
+	for _, step := range p.After {
+		if strings.Contains(step.SQL, "shared") {
+			t.Error(step.SQL)
+		}
+	}
+	if len(p.Sequences) != 1 || !strings.Contains(p.Sequences[0].Write, "$1 > s.last_value") {
+		t.Errorf("%+v", p.Sequences)
+	}
+	f.Target.Sequences = append(f.Target.Sequences, OwnedSequence{Column: "id", Schema: "public", Name: "own"})
+	if p := mustChoose(t, f, Wish{}); len(p.Sequences) != 1 || !strings.HasSuffix(p.Sequences[0].Write, `'public.own'::pg_catalog.regclass, $1::pg_catalog.int8, $2::pg_catalog.bool)`) {
+		t.Errorf("an owned one goes before one that is used: %+v", p.Sequences)
+	}
+	f.Target.Sequences = []OwnedSequence{{Column: "id", Schema: "public", Name: "shared", Used: true, Denied: true}}
+	if p := mustChoose(t, f, Wish{}); len(p.Sequences) != 0 || !strings.Contains(p.Text(), "sequence public.shared, which the default of column id uses, may not be read or set") {
+		t.Error(p.Text())
+	}
+}

@@ -83,6 +83,11 @@ func (s *situation) truncateSQL() string {
 func (s *situation) makeTable(name string) []string {
 	d := s.facts.Definition
 	var all []string
+	for _, u := range d.Uses {
+		if u.SQL != "" {
+			all = append(all, trimQuery(u.SQL))
+		}
+	}
 	for _, sql := range d.Before {
 		all = append(all, trimQuery(sql))
 	}
@@ -110,8 +115,13 @@ func together(statements []string) string { return strings.Join(statements, ";\n
 // the last step is the transaction that decides.
 func (s *situation) bornHidden(p *Plan, l *layout) {
 	drop := "DROP TABLE IF EXISTS " + l.hidden
-	p.Before = append(p.Before, Step{SQL: drop, Own: true},
-		Step{SQL: together(s.makeTable(hiddenBase(s.target.Schema, s.target.Name))), Own: true, Undo: drop})
+	p.Before = append(p.Before, Step{SQL: drop, Own: true})
+	for _, u := range s.facts.Definition.Uses {
+		if u.SQL != "" {
+			p.Before = append(p.Before, Step{SQL: trimQuery(u.SQL), Own: true, Undo: dropUnused(u.Target)})
+		}
+	}
+	p.Before = append(p.Before, Step{SQL: together(s.makeTable(hiddenBase(s.target.Schema, s.target.Name))), Own: true, Undo: drop})
 	p.After = append(p.After, Step{SQL: "ALTER TABLE " + l.hidden + " RENAME TO " + sqltext.QuoteIdent(s.target.Name), Own: true,
 		Undo: "DROP TABLE IF EXISTS " + s.targetName})
 	for _, sql := range s.facts.Definition.Indexes {
@@ -123,6 +133,11 @@ func (s *situation) bornHidden(p *Plan, l *layout) {
 	if last := &p.After[len(p.After)-1]; last.Own {
 		*last = Step{SQL: last.SQL}
 	}
+}
+
+// dropUnused drops a sequence unless another table has come to use it.
+func dropUnused(sequence string) string {
+	return do("BEGIN DROP SEQUENCE IF EXISTS " + sequence + "; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END")
 }
 
 // forget drops the records of interrupted moves whose rows this one removes. Else one of them would go on as if its rows were there.

@@ -112,6 +112,9 @@ func (w swapping) takeSequences(p *Plan) {
 		p.after("ALTER TABLE " + w.hidden + " OWNER TO " + sqltext.QuoteIdent(t.Owner))
 	}
 	for _, q := range t.Sequences {
+		if q.Used { // It belongs to no column, and stays where it is.
+			continue
+		}
 		name := sqltext.QuoteQualified(q.Schema, q.Name)
 		if w.identity(q) {
 			p.after("SELECT pg_catalog.setval(" + serialOf(w.hidden, w.feeds(q)) + "::pg_catalog.regclass, last_value, is_called) FROM " + name)

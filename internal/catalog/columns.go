@@ -99,22 +99,34 @@ func (r *reader) triggerQuestion(set string) question {
 	}}
 }
 
-// A serial column's sequence depends on it automatically, an identity column's internally.
+// A serial column's sequence depends on it automatically, an identity column's internally. A default depends on what it calls nextval for,
+// unless that is named by a text and not by a regclass.
 const sequenceSQL = `
-SELECT d.refobjid, a.attname::text, n.nspname::text, s.relname::text
-  FROM pg_catalog.pg_depend d
-  JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+SELECT q.relation, a.attname::text, n.nspname::text, s.relname::text, q.used,
+       q.used AND NOT (pg_catalog.has_sequence_privilege(s.oid, 'SELECT') AND (NOT $2::boolean OR pg_catalog.has_sequence_privilege(s.oid, 'UPDATE')))
+  FROM (SELECT d.refobjid AS relation, d.refobjsubid AS number, d.objid AS sequence, false AS used
+          FROM pg_catalog.pg_depend d
+         WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
+           AND d.refobjid = ANY ($1::oid[]) AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
+         UNION
+        SELECT f.adrelid, f.adnum, d.refobjid, true
+          FROM pg_catalog.pg_attrdef f
+          JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid
+               AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid <> f.adrelid
+         WHERE f.adrelid = ANY ($1::oid[])
+           AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend o
+                            WHERE o.classid = 'pg_catalog.pg_class'::regclass AND o.objid = d.refobjid AND o.deptype IN ('a', 'i')
+                              AND o.refclassid = 'pg_catalog.pg_class'::regclass AND o.refobjid = f.adrelid)) q
+  JOIN pg_catalog.pg_class s ON s.oid = q.sequence AND s.relkind = 'S'
   JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
-  JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
- WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
-   AND d.refobjid = ANY ($1::oid[]) AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
- ORDER BY d.refobjid, a.attnum, n.nspname, s.relname`
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = q.relation AND a.attnum = q.number
+ ORDER BY q.relation, a.attnum, n.nspname, s.relname`
 
 func (r *reader) sequenceQuestion(set string) question {
-	return question{sql: sequenceSQL, args: []any{set}, row: func(rows pgx.Rows) error {
+	return question{sql: sequenceSQL, args: []any{set, r.role == Target}, row: func(rows pgx.Rows) error {
 		var oid uint32
 		var s planner.OwnedSequence
-		if err := rows.Scan(&oid, &s.Column, &s.Schema, &s.Name); err != nil {
+		if err := rows.Scan(&oid, &s.Column, &s.Schema, &s.Name, &s.Used, &s.Denied); err != nil {
 			return err
 		}
 		f := r.relations[oid]

@@ -2,6 +2,7 @@ package move
 
 import (
 	"context"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
@@ -57,6 +58,9 @@ func (d *dumping) asked() []tableKey {
 	for _, t := range d.tables {
 		keys = append(keys, t.tableKey)
 	}
+	for _, u := range d.used {
+		keys = append(keys, u.key)
+	}
 	return keys
 }
 
@@ -65,7 +69,7 @@ func (d *dumping) asked() []tableKey {
 func (b dumpBatch) relations() ([]tableKey, dumpOwners) {
 	var keys []tableKey
 	asked := map[tableKey]bool{}
-	owners := dumpOwners{of: map[tableKey][]*dumping{}}
+	owners := dumpOwners{of: map[tableKey][]*dumping{}, using: map[tableKey][]*usedSequence{}}
 	for _, d := range b {
 		for _, key := range d.asked() {
 			if !asked[key] {
@@ -76,29 +80,52 @@ func (b dumpBatch) relations() ([]tableKey, dumpOwners) {
 		for _, key := range d.members() {
 			owners.of[key] = append(owners.of[key], d)
 		}
+		for i := range d.used {
+			key := d.used[i].key
+			owners.using[key] = append(owners.using[key], &d.used[i])
+		}
 	}
 	return keys, owners
 }
 
-// dumpOwners tells whose a relation is.
-type dumpOwners struct{ of map[tableKey][]*dumping }
+// dumpOwners tells whose a relation is, and who uses a sequence that may be somebody else's.
+type dumpOwners struct {
+	of    map[tableKey][]*dumping
+	using map[tableKey][]*usedSequence
+}
+
+func (o dumpOwners) known(key tableKey) bool { return len(o.of[key]) > 0 || len(o.using[key]) > 0 }
 
 // deal gives each statement of a dump to the tables that it is for: those that own the first relation which it names. pg_dump qualifies all
-// relations, and what it prints for a table names that table, or something of its own, before any other.
+// relations, and what it prints for a table names that table, or something of its own, before any other. Who only uses a sequence is given
+// no more than its CREATE.
 func (o dumpOwners) deal(text string, give func(*dumping, dumpStatement)) error {
-	var owners []*dumping
+	var last tableKey
 	for _, s := range splitDump(text) {
-		before := owners
-		owners = o.of[firstRelation(s.sql, func(key tableKey) bool { return len(o.of[key]) > 0 })]
-		if len(owners) == 0 && !s.first { // What belongs to one entry stands together.
-			owners = before
+		key := firstRelation(s.sql, o.known)
+		if key.name == "" && !s.first { // What belongs to one entry stands together.
+			key = last
 		}
-		if len(owners) == 0 {
+		if !o.known(key) {
 			return unknownStatement(s.sql)
 		}
-		for _, d := range owners {
+		last = key
+		for _, d := range o.of[key] {
 			give(d, s)
+		}
+		if rest, ok := cutCreateSequence(s.sql); ok {
+			for _, u := range o.using[key] {
+				u.sql = "CREATE SEQUENCE IF NOT EXISTS " + rest
+			}
 		}
 	}
 	return nil
+}
+
+// cutCreateSequence cuts the words off. An unlogged sequence is made as a logged one, which PostgreSQL 14 knows too.
+func cutCreateSequence(sql string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(sql, "CREATE SEQUENCE "); ok {
+		return rest, ok
+	}
+	return strings.CutPrefix(sql, "CREATE UNLOGGED SEQUENCE ")
 }

@@ -45,7 +45,34 @@ func (o *opening) defineAll(ctx context.Context, pairs []names) error {
 	}
 	for i, t := range made {
 		t.facts.Definition = all[i]
+		if err := t.findUsed(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// findUsed looks which of the sequences that the new table's defaults use are there, and so need not be made.
+func (t *table) findUsed(ctx context.Context) error {
+	uses := t.facts.Definition.Uses
+	if len(uses) == 0 {
+		return nil
+	}
+	s, err := t.target.take(ctx, t.encoding)
+	if err != nil {
+		return err
+	}
+	for i := range uses {
+		found, err := s.value(ctx, "SELECT pg_catalog.to_regclass("+quoted(uses[i].Target)+") IS NOT NULL")
+		if err != nil {
+			t.target.drop(s)
+			return fmt.Errorf("look for sequence %s: %w", uses[i].Target, err)
+		}
+		if found == "t" {
+			uses[i].SQL = ""
+		}
+	}
+	t.target.give(t.encoding, s)
 	return nil
 }
 
@@ -110,7 +137,14 @@ type dumping struct {
 	parts         []tableKey    // the indexes and sequences that belong to them
 	renamed       renaming      // of what belongs to it
 	kin           dumpedKin
+	used          []usedSequence
 	before, after []dumpStatement
+}
+
+// usedSequence is a sequence that a default uses, and the statement that makes it.
+type usedSequence struct {
+	key tableKey
+	sql string
 }
 
 // finish sorts the statements and gives everything its new name.
@@ -122,6 +156,11 @@ func (d *dumping) finish(renamed renamer) {
 		}
 	}
 	d.definition.After = append(d.definition.After, d.kin.statements(d, renamed)...)
+	for _, u := range d.used {
+		to, _ := renamed.of(u.key)
+		d.definition.Uses = append(d.definition.Uses, planner.UsedSequence{Schema: u.key.schema, Name: u.key.name, Target: to.quoted(),
+			SQL: renamed.apply(u.sql)})
+	}
 	for _, parent := range d.kin.parents {
 		to, _ := renamed.of(parent)
 		d.definition.Inherits = append(d.definition.Inherits, to.quoted())

@@ -57,6 +57,7 @@ tree AS (SELECT number, root, root AS oid FROM wanted WHERE root IS NOT NULL UNI
 		{"statistics", statisticsSQL, func(d *dumping, r []string) {
 			d.kin.extended = append(d.kin.extended, extendedStatistics{tableKey{r[0], r[1]}, r[2], r[3], r[4]})
 		}},
+		{"sequences", usedSQL, (*dumping).addUsed},
 	} {
 		rows, err := s.table(ctx, with+q.sql)
 		if err != nil {
@@ -101,6 +102,20 @@ ORDER BY tree.number, i.inhseqno`
 // A statistics target of -1, or NULL from version 17 on, is none.
 const statisticsSQL = `SELECT tree.number, n.nspname, x.stxname, pg_get_statisticsobjdef(x.oid), nullif(x.stxstattarget, -1), obj_description(x.oid, 'pg_statistic_ext')
 FROM tree JOIN pg_statistic_ext AS x ON x.stxrelid = tree.oid JOIN pg_namespace AS n ON n.oid = x.stxnamespace ORDER BY tree.number, x.oid`
+
+// usedSQL finds the sequences that defaults use and no table of the tree owns.
+const usedSQL = `SELECT DISTINCT tree.number, n.nspname, c.relname FROM tree JOIN pg_attrdef AS f ON f.adrelid = tree.oid
+JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass
+JOIN pg_class AS c ON c.oid = d.refobjid AND c.relkind = 'S' JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE NOT EXISTS (SELECT FROM pg_depend AS o JOIN tree AS owner ON owner.number = tree.number AND owner.oid = o.refobjid
+WHERE o.classid = 'pg_class'::regclass AND o.objid = c.oid AND o.refclassid = 'pg_class'::regclass AND o.deptype IN ('a', 'i')) ORDER BY 1, 2, 3`
+
+// addUsed: beside the source the sequence is there.
+func (d *dumping) addUsed(r []string) {
+	if !d.beside {
+		d.used = append(d.used, usedSequence{key: tableKey{r[0], r[1]}})
+	}
+}
 
 // settleNames gives everything that belongs to the table its new name.
 func (d *dumping) settleNames() error {
