@@ -11,6 +11,11 @@ import (
 // committed and the indexes, constraints and sequences are in order. An empty source means what the PG* environment says, an
 // empty target the source.
 //
+// The source may also be a data directory on which no server runs, pgdata:DIR?dbname=NAME: its rows are decoded from the files, a
+// partitioned table as its leaves, and an empty target means what the PG* environment says. Where the server was not shut down, its
+// write-ahead log is not replayed, which a note of the plan tells. Conditions, queries and comparisons by hash need a server and are
+// refused. With CopyOptions.SkipDamaged what cannot be read is left out and counted.
+//
 // All that is wrong with the arguments is reported at once, before any server is asked. Then every table is planned before
 // the first row is moved: what one plan refuses, for instance a target that holds rows, ends the call with nothing changed.
 //

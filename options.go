@@ -42,7 +42,8 @@ type CopyOptions struct {
 	Fill planner.Fill
 
 	// Create makes a missing target with the definition, indexes and constraints of its source: by LIKE inside one database,
-	// by pg_dump between databases. Defaults to false: a missing target is an error.
+	// by pg_dump between databases; from a data directory with the columns, types and NOT NULL alone. Defaults to false: a missing
+	// target is an error.
 	Create bool
 
 	// Commit says what is committed together. planner.CommitRange commits each range together with a record of it in the
@@ -101,6 +102,10 @@ type CopyOptions struct {
 	// NoVerify.
 	Verify VerifyLevel
 
+	// SkipDamaged leaves out the blocks and rows of a data directory that cannot be read; TableReport.Damage counts them. It is an
+	// error for a source that is a server. Defaults to false: the first damage ends the copy, and nothing is kept.
+	SkipDamaged bool
+
 	// PgDump is the path of the pg_dump program that Create uses between databases; it must be at least as new as the source
 	// server. Defaults to the one in PATH, or a newer one in the usual places.
 	PgDump string
@@ -136,6 +141,7 @@ func (o *CopyOptions) request(source, target string, tables []Table) (move.Reque
 		StallTimeout: o.StallTimeout,
 		MaxRate:      o.MaxRate,
 		Verify:       move.VerifyLevel(o.Verify),
+		SkipDamaged:  o.SkipDamaged,
 		PgDump:       o.PgDump,
 		Logger:       o.Logger,
 	}, c.err()

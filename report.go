@@ -80,6 +80,9 @@ type TableReport struct {
 	// Verified is the comparison that CopyOptions.Verify asked for, nil when there was none.
 	Verified *Comparison
 
+	// Damage is what CopyOptions.SkipDamaged has left out, nil for nothing.
+	Damage *Damage
+
 	// Kept says, when the table was not moved whole, what of it stands in the target. Empty otherwise.
 	Kept string
 
@@ -95,7 +98,7 @@ func newReport(done *move.Report) *Report {
 	for i, t := range done.Tables {
 		r.Tables[i] = TableReport{
 			Plan: t.Plan, Rows: t.Rows, Bytes: t.Bytes, Duration: t.Duration,
-			Verified: newComparison(t.Verified), Kept: t.Kept, Err: t.Err,
+			Verified: newComparison(t.Verified), Damage: newDamage(t.Damage), Kept: t.Kept, Err: t.Err,
 		}
 	}
 	return r

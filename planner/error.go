@@ -13,6 +13,8 @@ const (
 	Usage
 	// Refused is a method or option that cannot be used on these tables: exit code 4.
 	Refused
+	// SetAside is an operation that was done but for rows that could not be: exit code 3.
+	SetAside
 )
 
 // Error is a failure in the three parts that PostgreSQL's own messages have. Message is one line without a final period;

@@ -24,7 +24,11 @@ search_path; a name with upper case or odd letters needs double quotes, and the
 shell needs single quotes around those: '"My Table"'.
 
 A missing --source is what the PG* environment variables say, a missing --target
-is the source. Passwords belong in ~/.pgpass or PGPASSWORD, not on a command line.`
+is the source. Passwords belong in ~/.pgpass or PGPASSWORD, not on a command line.
+
+The source may be a data directory on which no server runs, such as that of one
+that no longer starts: pgdata:DIR?dbname=NAME. A missing --target is then what
+the PG* environment variables say.`
 
 const copyExamples = `  Clone a table inside a database, indexes and constraints included:
     pghaul copy --source postgres:///shop --create orders:orders_copy
@@ -47,7 +51,11 @@ const copyExamples = `  Clone a table inside a database, indexes and constraints
 
   A long copy that can be interrupted and goes on when it is started again:
     pghaul copy --source postgres://db1/shop --target postgres://db2/shop \
-        --commit range --jobs 4 --max-rate 200MB events`
+        --commit range --jobs 4 --max-rate 200MB events
+
+  Rows of a server that no longer starts, without those on damaged pages:
+    pghaul copy --source 'pgdata:/var/lib/postgresql/15/main?dbname=shop' \
+        --target postgres://db2/shop --create --skip-damaged orders`
 
 // copyFlags are the flags of copy.
 type copyFlags struct {
@@ -88,6 +96,7 @@ func newCopy() *cobra.Command {
 func (f *copyFlags) whatGroup() flagGroup {
 	g, o := newGroup("What to copy"), &f.options
 	connectionFlags(g, &f.source, &f.target)
+	g.flags.Lookup("source").Usage = "connection `URI` or keyword string of the source, or pgdata:DIR?dbname=NAME (default from PG* variables)"
 	g.flags.StringArrayVarP(&o.Patterns, "table", "t", nil, "also copy the tables that this psql `PATTERN` matches; repeatable")
 	g.flags.Var(textFlag(&o.Query, "TEXT"), "query", "copy the rows of this `SELECT` on the source instead of tables; name its tables with their schemas")
 	g.flags.Var(textFlag(&o.Into, "TEXT"), "into", "the target `TABLE` for the rows of --query")
@@ -146,6 +155,7 @@ func (f *copyFlags) careGroup() flagGroup {
 		"verify", "compare source and target by count, or by the hash of every row, meant when no value is given")
 	g.flags.Var(sizeFlag(&o.MaxRate), "max-rate", "read at most so much a second, for instance 100MB")
 	g.flags.Var(periodFlag(&o.StallTimeout, "5min"), "stall-timeout", "fail when nothing moves for so long; lock waits do not count")
+	g.flags.BoolVar(&o.SkipDamaged, "skip-damaged", false, "leave out what cannot be read of a data directory, count and report it; exit code 3")
 	g.flags.StringVar(&o.PgDump, "pg-dump", "", "`PATH` of the pg_dump that --create uses between databases")
 	return g
 }
@@ -237,7 +247,7 @@ func (f *copyFlags) runCopy(ctx context.Context, stdout, stderr io.Writer, table
 		printNotices(stderr, report)
 		fmt.Fprintln(stderr, summary(report, f.options.MaxRate))
 	}
-	return errors.Join(err, printed)
+	return errors.Join(err, leftOut(report), printed)
 }
 
 // printReport prints what was asked for on stdout.

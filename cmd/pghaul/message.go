@@ -98,8 +98,17 @@ func printError(w io.Writer, err error, cancelled bool) {
 			told = true
 			continue
 		}
-		newMessage(part).print(w, "ERROR")
+		newMessage(part).print(w, severity(part))
 	}
+}
+
+// severity is the word in front of a message.
+func severity(err error) string {
+	var own *planner.Error
+	if errors.As(err, &own) && own.Kind == planner.SetAside {
+		return "WARNING"
+	}
+	return "ERROR"
 }
 
 // split takes a joined error apart, and leaves errors alone that merely have several causes.
@@ -142,6 +151,8 @@ func exitCode(err error, cancelled bool) int {
 		return exitUsage
 	case seen[planner.Failed]:
 		return exitFailed
+	case seen[planner.SetAside] && !seen[planner.Refused]:
+		return exitSetAside
 	default:
 		return exitRefused
 	}

@@ -61,6 +61,7 @@ type tableResult struct {
 	LimitedBy  string             `json:"limited_by,omitempty"`
 	Duplicates int64              `json:"duplicates,omitempty"`
 	Verified   *pghaul.Comparison `json:"verified,omitempty"`
+	Damage     *pghaul.Damage     `json:"damage,omitempty"`
 	Kept       string             `json:"kept,omitempty"`
 	Errors     []message          `json:"errors,omitempty"`
 	Plan       json.RawMessage    `json:"plan,omitempty"`
@@ -74,7 +75,7 @@ func printResult(w io.Writer, report *pghaul.Report, failure error, withPlans bo
 	for _, t := range report.Tables {
 		one := tableResult{
 			Rows: t.Rows, Bytes: t.Bytes, Seconds: t.Duration.Seconds(),
-			Verified: t.Verified, Kept: t.Kept, Errors: messages(t.Err),
+			Verified: t.Verified, Damage: t.Damage, Kept: t.Kept, Errors: messages(t.Err),
 		}
 		if p := t.Plan; p != nil {
 			one.Source, one.Target = p.Source.Relation, p.Target.Relation
