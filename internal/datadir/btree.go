@@ -94,9 +94,9 @@ func (b *btree) leaf(target chunkKey) (indexPage, error) {
 		return indexPage{}, errors.New("the index is empty")
 	}
 	page, err := b.page(root)
-	for err == nil && !page.isLeaf() {
+	for steps := uint32(0); err == nil && !page.isLeaf(); steps++ {
 		level := page.level()
-		if level == 0 || level > maximumLevel || page.gone() {
+		if steps > b.pages.relation.Blocks() || level == 0 || level > maximumLevel || page.gone() {
 			return page, fmt.Errorf("index page %d cannot be of level %d", page.block, level)
 		}
 		var child uint32
