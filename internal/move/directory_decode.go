@@ -1,6 +1,7 @@
 package move
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -142,6 +143,10 @@ type columnFault struct {
 }
 
 func columnError(p *partDecoder, f *decodedField, err error) error {
+	var damage *datadir.Damage
+	if errors.As(err, &damage) { // of a value that was fetched: the place is that of its row
+		err = damage.Cause
+	}
 	return &columnFault{column: p.table.Attributes[f.index].Name, err: err}
 }
 
