@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/pghaul/pghaul/internal/heap"
@@ -131,21 +129,21 @@ func smallIndex() []byte {
 	return append(index, indexPageOf(1024, 2, 1, 0, [4]uint32{0, 0, 1, 0}, [4]uint32{9, 0, 2, 0})...)
 }
 
-func openIndex(t testing.TB, path string, content []byte) *btree {
-	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r, err := openRelation(path, &Control{BlockSize: 1024, SegmentBlocks: 1 << 17}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &btree{pages: newPageCache(r, false)}
+// memory is a relation of blocks of 1024 bytes.
+type memory []byte
+
+func (m memory) Blocks() uint32 { return uint32(len(m) / 1024) }
+func (m memory) Close() error   { return nil }
+func (m memory) Read(block uint32, buf []byte) (int, error) {
+	return copy(buf, m[min(int(block)*1024, len(m)):len(m)&^1023]) / 1024, nil
+}
+
+func openIndex(content []byte) *btree {
+	return &btree{pages: newPageCache(memory(content), &Control{BlockSize: 1024})}
 }
 
 func TestIndexWalk(t *testing.T) {
-	b := openIndex(t, filepath.Join(t.TempDir(), "index"), smallIndex())
-	defer b.pages.relation.Close()
+	b := openIndex(smallIndex())
 	for id, want := range map[uint32]string{4: "", 5: "0:1,1 1:1,2 ", 7: "0:2,1 ", 8: "", 9: "0:3,1 1:3,2 ", 10: ""} {
 		got := ""
 		err := b.chunks(id, func(seq int64, at position) error {
@@ -161,7 +159,6 @@ func TestIndexWalk(t *testing.T) {
 func FuzzIndex(f *testing.F) {
 	f.Add(smallIndex(), uint32(9), uint16(2000), byte(7))
 	f.Add(smallIndex(), uint32(5), uint16(3100), byte(3))
-	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content []byte, id uint32, at uint16, value byte) {
 		if len(content) > 1<<16 {
 			return
@@ -169,8 +166,7 @@ func FuzzIndex(f *testing.F) {
 		if int(at) < len(content) {
 			content[at] = value
 		}
-		b := openIndex(t, filepath.Join(dir, "index"), content)
-		defer b.pages.relation.Close()
+		b := openIndex(content)
 		steps := 0
 		// Whatever it finds, it ends.
 		_ = b.chunks(id, func(int64, position) error { steps++; return nil })

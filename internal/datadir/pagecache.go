@@ -11,9 +11,17 @@ const (
 	aheadPages  = 16 // read at once when pages are asked for in their order
 )
 
+// blocks is what a pageCache reads: a *Relation.
+type blocks interface {
+	Blocks() uint32
+	Read(block uint32, buf []byte) (int, error)
+	Close() error
+}
+
 // pageCache reads pages of a relation for one goroutine: those asked for one after the other in larger reads, the others one by one.
 type pageCache struct {
-	relation  *Relation
+	relation  blocks
+	size      int // of a block
 	checksums bool
 
 	slots [cachedPages]cachedPage
@@ -27,16 +35,16 @@ type cachedPage struct {
 	bytes heap.Page // nil: empty slot
 }
 
-func newPageCache(r *Relation, checksums bool) *pageCache {
-	return &pageCache{relation: r, checksums: checksums}
+func newPageCache(r blocks, c *Control) *pageCache {
+	return &pageCache{relation: r, size: c.BlockSize, checksums: c.Checksums}
 }
 
 // page returns a page, checked by its checksum. It is good until the second call that follows.
 func (c *pageCache) page(block uint32) (heap.Page, error) {
 	if block >= c.relation.Blocks() {
-		return nil, fmt.Errorf("block %d is not there: %s has %d", block, c.relation.Path(), c.relation.Blocks())
+		return nil, fmt.Errorf("block %d is not there: the relation has %d", block, c.relation.Blocks())
 	}
-	size := c.relation.blockSize
+	size := c.size
 	if block-c.start < c.count {
 		at := int(block-c.start) * size
 		return c.checked(c.ahead[at:at+size], block)
@@ -66,7 +74,7 @@ func (c *pageCache) page(block uint32) (heap.Page, error) {
 func (s *cachedPage) holds(block uint32) bool { return s.bytes != nil && s.block == block }
 
 func (c *pageCache) readAhead(block uint32) (heap.Page, error) {
-	size := c.relation.blockSize
+	size := c.size
 	if c.ahead == nil {
 		c.ahead = make([]byte, aheadPages*size)
 	}

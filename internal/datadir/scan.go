@@ -101,7 +101,7 @@ func (db *Database) Scan(ctx context.Context, t *Table, o *ScanOptions, visit fu
 	defer r.Close()
 	s := scan{
 		relation: r, control: &db.dir.control, tx: c.tx, attributes: t.Attributes, from: o.From, to: o.To, deleted: o.Deleted,
-		checksums: db.dir.control.Checksums && !o.IgnoreChecksums, zeros: o.Zeros, damaged: o.Damaged, values: []heap.Value{},
+		checksums: db.dir.control.Checksums && !o.IgnoreChecksums, zeros: o.Zeros, damaged: o.Damaged,
 	}
 	return s.run(ctx, visit)
 }

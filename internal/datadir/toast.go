@@ -185,13 +185,13 @@ func (x *Toaster) open(p heap.ToastPointer) error {
 		x.openErr = err
 		return err
 	}
-	x.heap = newPageCache(r, control.Checksums)
+	x.heap = newPageCache(r, control)
 	if x.toast.IndexFile == 0 {
 		return nil
 	}
 	index, err := openRelation(filepath.Join(x.db.dir.path, x.db.Path(x.toast.IndexTablespace, x.toast.IndexFile)), control, 0)
 	if err == nil {
-		x.index = &btree{pages: newPageCache(index, control.Checksums)}
+		x.index = &btree{pages: newPageCache(index, control)}
 	}
 	return nil
 }

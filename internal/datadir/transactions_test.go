@@ -9,7 +9,7 @@ import (
 )
 
 // slruPages writes the first pages of an SLRU segment.
-func slruPages(t testing.TB, path string, content []byte) {
+func slruPages(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -107,12 +107,13 @@ func FuzzTransactions(f *testing.F) {
 		seed[i] = byte(i * 31)
 	}
 	f.Add(seed, uint32(3))
-	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content []byte, number uint32) {
-		for _, name := range []string{"pg_xact/0000", "pg_subtrans/0000", "pg_multixact/offsets/0000", "pg_multixact/members/0000"} {
-			slruPages(t, filepath.Join(dir, name), content)
+		tx := newTransactions("/nonexistent", &Control{BlockSize: 1024, NextXID: 1 << 20, NextMulti: 1 << 10})
+		for _, s := range []*slru{&tx.xact, &tx.parents, &tx.multiOffsets, &tx.multiMembers} {
+			for page := 0; page < len(content)/1024 && page < slruSlots; page++ {
+				s.slots[page].Store(&slruPage{number: uint32(page), bytes: content[page*1024 : (page+1)*1024]})
+			}
 		}
-		tx := newTransactions(dir, &Control{BlockSize: 1024, NextXID: 1 << 20, NextMulti: 1 << 10})
 		for _, n := range []uint32{number, number % 4096, number % 256} {
 			if status, err := tx.Status(n); status > heap.Aborted {
 				t.Errorf("status %d, %v", status, err)
