@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
@@ -190,12 +191,33 @@ func (s *situation) checkTruncate() *Error {
 	switch {
 	case s.target.Kind == View:
 		return refused("A view cannot be truncated.", "Empty the table underneath and use --append.")
-	case s.target.Rebuild != nil && len(s.target.Rebuild.ReferencedBy) > 0:
-		return refused("Foreign keys of "+enumerate(s.target.Rebuild.ReferencedBy)+" refer to it.", "Truncate those tables together and use --append.")
+	case len(s.referrers()) > 0:
+		return refused("Foreign keys of "+enumerate(s.referrers())+" refer to it.",
+			"Copy those tables in the same command, or truncate them together and use --append.")
+	case len(s.facts.TruncatedWith) > 0 && s.wish.Commit == CommitRange:
+		return refused("Foreign keys tie it to "+enumerate(places(s.facts.TruncatedWith))+", and all are emptied in one transaction.",
+			"Leave --commit range out, or truncate those tables together and use --append.")
 	case !s.target.CanTruncate:
 		return refused(fmt.Sprintf("Role %q has no TRUNCATE privilege.", s.facts.TargetServer.User), "GRANT TRUNCATE ON the table to the role.")
 	}
 	return nil
+}
+
+// referrers are the tables whose foreign keys keep the target from being truncated.
+func (s *situation) referrers() []string {
+	if s.target.Rebuild == nil {
+		return nil
+	}
+	together := places(s.facts.TruncatedWith)
+	return slices.DeleteFunc(slices.Clone(s.target.Rebuild.ReferencedBy), func(name string) bool { return slices.Contains(together, name) })
+}
+
+func places(all []Place) []string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.Relation
+	}
+	return names
 }
 
 // noteTarget tells what a reader of the plan may not expect of the target.

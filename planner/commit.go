@@ -17,6 +17,9 @@ func (s *situation) commit(w way, l *layout) {
 	case !s.created && s.fill() == Replace:
 		l.atomic = Swap
 		l.reasons = append(l.reasons, "--replace fills a new table and swaps the two")
+	case s.fill() == Truncate && len(s.facts.TruncatedWith) > 0:
+		l.reasons = append(l.reasons, "foreign keys tie it to "+enumerate(places(s.facts.TruncatedWith))+": one transaction empties and fills all of them")
+		l.atomic, l.connections = OneTransaction, 1
 	case l.connections == 1:
 		l.atomic = OneTransaction
 	case w.method == Insert && s.target.RowSecurity:

@@ -20,6 +20,11 @@ type Facts struct {
 	Recorded *Recorded
 	// Unfinished are interrupted moves into the same target that differ in source, condition or columns.
 	Unfinished []Unfinished
+	// TruncatedWith are the other targets of the run that foreign keys tie to this one: all are emptied by one statement, in the
+	// transaction that fills them. TruncatedBy is the target, quoted and qualified, whose plan holds that statement. Only for Wish.Fill
+	// Truncate.
+	TruncatedWith []Place
+	TruncatedBy   string
 }
 
 // Definition is how to make a missing target after the source's likeness.

@@ -69,6 +69,9 @@ func (s *situation) merge(p *Plan) *MergePlan {
 		m.Merge, m.Count, m.Plain = p.insertHead(s.targetName)+" SELECT "+s.deduplicated(columns, key)+" "+s.conflictClause(), countShared(s.realNames(key)), plain
 	}
 	p.Notes = append(p.Notes, s.mergeNote(unique))
+	if len(s.facts.TruncatedWith) > 0 { // The next table's rows come in the same transaction.
+		p.after("DROP TABLE " + staging)
+	}
 	return m
 }
 

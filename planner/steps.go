@@ -41,7 +41,7 @@ func (s *situation) innerSteps(p *Plan) {
 		p.before("SET LOCAL row_security = on")
 	}
 	if !s.created {
-		if s.fill() == Truncate {
+		if by := s.facts.TruncatedBy; s.fill() == Truncate && (by == "" || by == s.targetName) {
 			p.before(s.truncateSQL())
 		}
 		return
@@ -71,12 +71,20 @@ func (p *Plan) before(sql string) { p.Before = append(p.Before, Step{SQL: sql}) 
 
 func (p *Plan) after(sql string) { p.After = append(p.After, Step{SQL: sql}) }
 
-// truncateSQL empties the target and not the tables that inherit from it.
+// truncateSQL empties the target, and those that are truncated with it, and not the tables that inherit from them. A list binds one by one.
 func (s *situation) truncateSQL() string {
-	if s.target.Kind == Table {
-		return "TRUNCATE TABLE ONLY " + s.targetName
+	targets := []string{onlyTable(Place{Relation: s.targetName, Kind: s.target.Kind})}
+	for _, p := range s.facts.TruncatedWith {
+		targets = append(targets, onlyTable(p))
 	}
-	return "TRUNCATE TABLE " + s.targetName
+	return "TRUNCATE TABLE " + strings.Join(targets, ", ")
+}
+
+func onlyTable(p Place) string {
+	if p.Kind == Table {
+		return "ONLY " + p.Relation
+	}
+	return p.Relation
 }
 
 // makeTable makes the target from its definition, under the given name in the target's schema.

@@ -46,6 +46,14 @@ func (r *run) fillOnce(ctx context.Context, t *table, w *worker, before, after [
 	if err := runInside(ctx, w.dst, before); err != nil {
 		return err
 	}
+	if err := r.fillOpen(ctx, t, w, after); err != nil {
+		return err
+	}
+	return commit(ctx, t, w.dst)
+}
+
+// fillOpen moves the rows in the worker's open transaction, and leaves it open for the commit.
+func (r *run) fillOpen(ctx context.Context, t *table, w *worker, after []planner.Step) error {
 	if err := moveRanges(ctx, t, []*worker{w}, carry); err != nil {
 		return err
 	}
@@ -70,7 +78,7 @@ func (r *run) fillOnce(ctx context.Context, t *table, w *worker, before, after [
 		}
 	}
 	t.stage.set(stageCommit)
-	return commit(ctx, t, w.dst)
+	return nil
 }
 
 // commit ends the session's transaction. When the connection is lost on the way, another one asks the server what became of it: a

@@ -36,6 +36,7 @@ func (o *opening) planAll(ctx context.Context, pairs []names) error {
 	if err := o.defineAll(ctx, pairs); err != nil {
 		return err
 	}
+	linkTruncated(m.tables, m.request.Wish)
 	return sideBySide(m.tables, func(t *table) error {
 		return o.plan(ctx, t, slices.Concat(from[t.number].notes, to[t.number].notes))
 	})

@@ -137,12 +137,23 @@ func (r *run) moveAll(ctx context.Context) error {
 	for _, t := range r.tables {
 		finished[t] = make(chan struct{})
 	}
-	waits := parentsFirst(r.tables)
+	waits := parentsFirst(r.tables) // All that point to a member of a group, or that one points to, are members too.
 	for _, t := range bySize(r.tables) {
 		go func() {
 			defer close(finished[t])
+			leader := t.leader()
+			if leader != nil && leader != t { // which moves this one along
+				<-finished[leader]
+				return
+			}
 			for _, parent := range waits[t] {
-				<-finished[parent]
+				if leader == nil {
+					<-finished[parent]
+				}
+			}
+			if leader != nil {
+				r.moveTogether(ctx, inOrder(t.group, waits))
+				return
 			}
 			t.report.Err = r.moveOne(ctx, t)
 		}()
@@ -191,14 +202,8 @@ func (r *run) moveOne(ctx context.Context, t *table) error {
 	err := r.byProtocol(tctx, t, undo)
 	if err != nil {
 		t.notUndone = t.takeBack(undo)
-		t.report.Kept = t.kept()
 	}
-	t.stage.set(stageDone)
-	t.report.Duration = time.Since(t.began)
-	t.report.Bytes = t.gauge.bytes.Load()
-	t.report.Rows = t.rowsKept(err)
-	t.report.Damage = t.files.found()
-	t.plan.Actual = t.actual(ctx, before)
+	r.conclude(ctx, t, before, err)
 	return r.explain(t, err)
 }
 

@@ -44,6 +44,7 @@ type table struct {
 	ranges     atomic.Int64 // that are complete
 	duplicates int64
 	files      fileTally      // of a source that is a data directory
+	group      []*table       // tables that are truncated and filled in one transaction, itself included; nil for one that moves alone
 	late       []planner.Step // to be run when all tables are in place
 
 	lock   sync.Mutex
