@@ -80,7 +80,7 @@ func (s *arrayShape) read(value []byte, oid uint32) error {
 		s.items = 0
 	}
 	head := 12 + 8*count
-	s.bitmap, s.elements = nil, alignUp(head+4, 8)-4
+	s.bitmap, s.elements = nil, head // 16 + 8 * count bytes from the start: aligned for any type
 	if offset != 0 {
 		size := (s.items + 7) / 8
 		s.elements = offset - 4

@@ -76,7 +76,7 @@ func evenNeighbour(f float64, digits uint64, exponent, size int) (uint64, bool) 
 	if digits&1 == 0 {
 		return 0, false
 	}
-	mantissa, binaryExponent, _ := split(f, size)
+	mantissa, binaryExponent := split(f, size)
 	shift := exponent - decimalLength(digits)
 	var even uint64
 	switch {
@@ -130,20 +130,15 @@ func decimalLength(n uint64) int {
 }
 
 // atMiddle tells whether a decimal number is exactly the middle between f and one of its neighbours: (2m ± 1) * 2^(e-1) for
-// f = m * 2^e, or (4m - 1) * 2^(e-2) below a power of two.
+// f = m * 2^e. Below a power of two the middle is (4m - 1) * 2^(e-2) instead, which no shortest number is: 2^54 - 1 and 2^25 - 1
+// have no factor 5, so that f itself has no more digits.
 func atMiddle(f float64, digits uint64, exponent, size int) bool {
-	mantissa, binaryExponent, lowest := split(f, size)
+	mantissa, binaryExponent := split(f, size)
 	if mantissa&1 == 1 {
 		return false // reading rounds to even, so that Go does not take the middle
 	}
 	shift := exponent - decimalLength(digits) + 1 // the number is digits * 10^shift
-	if equal(digits, shift, 2*mantissa+1, binaryExponent-1) {
-		return true
-	}
-	if lowest {
-		return equal(digits, shift, 4*mantissa-1, binaryExponent-2)
-	}
-	return equal(digits, shift, 2*mantissa-1, binaryExponent-1)
+	return equal(digits, shift, 2*mantissa+1, binaryExponent-1) || equal(digits, shift, 2*mantissa-1, binaryExponent-1)
 }
 
 // equal tells whether digits * 10^shift is mantissa * 2^exponent: the powers of two agree, and the odd parts.
@@ -173,25 +168,19 @@ func equal(digits uint64, shift int, mantissa uint64, exponent int) bool {
 	return shift == 0 && digits == mantissa
 }
 
-// split gives f as mantissa * 2^exponent with the mantissa of its own format, and whether the neighbour below is only half as
-// far as the one above.
-func split(f float64, size int) (mantissa uint64, exponent int, lowest bool) {
+// split gives f as mantissa * 2^exponent with the mantissa of its own format.
+func split(f float64, size int) (mantissa uint64, exponent int) {
+	fraction, bias := 52, 1075
+	whole, all := math.Float64bits(f), 0x7ff
 	if size == 32 {
-		b := math.Float32bits(float32(f))
-		mantissa, exponent = uint64(b&(1<<23-1)), int(b>>23&0xff)
-		lowest = mantissa == 0 && exponent > 1
-		if exponent == 0 {
-			return mantissa, -149, lowest
-		}
-		return mantissa | 1<<23, exponent - 150, lowest
+		fraction, bias = 23, 150
+		whole, all = uint64(math.Float32bits(float32(f))), 0xff
 	}
-	b := math.Float64bits(f)
-	mantissa, exponent = b&(1<<52-1), int(b>>52&0x7ff)
-	lowest = mantissa == 0 && exponent > 1
+	mantissa, exponent = whole&(1<<fraction-1), int(whole>>fraction)&all
 	if exponent == 0 {
-		return mantissa, -1074, lowest
+		return mantissa, 1 - bias
 	}
-	return mantissa | 1<<52, exponent - 1075, lowest
+	return mantissa | 1<<fraction, exponent - bias
 }
 
 // appendDecimal writes digits whose first one has a decimal exponent.

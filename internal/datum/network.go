@@ -75,7 +75,7 @@ func appendIPv6(dst, address []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ':')
 		}
-		if i == 6 && at == 0 && (length == 6 || length == 7 && words[7] != 1 || length == 5 && words[5] == 0xffff) {
+		if i == 6 && at == 0 && (length == 6 || length == 5 && words[5] == 0xffff) {
 			return appendIPv4(dst, address[12:])
 		}
 		dst = strconv.AppendUint(dst, uint64(words[i]), 16)
