@@ -63,7 +63,8 @@ func directoryOptions(r *Request, files bool) error {
 	return nil
 }
 
-// chosenDatabase finds the database. Without a name it is the only one besides those that every cluster has.
+// chosenDatabase finds the database. Without a name it is the only one besides those that initdb makes, and postgres
+// where there is none.
 func chosenDatabase(d *datadir.Directory, name string) (*datadir.Database, error) {
 	if name != "" {
 		return d.Database(name)
@@ -82,8 +83,11 @@ func chosenDatabase(d *datadir.Directory, name string) (*datadir.Database, error
 			own = append(own, all[i].Name)
 		}
 	}
-	if len(own) == 1 {
+	switch {
+	case len(own) == 1:
 		return d.Database(own[0])
+	case len(names) == 1:
+		return d.Database(names[0])
 	}
 	return nil, &planner.Error{Kind: planner.Usage, Message: "no database of " + d.Path() + " is named",
 		Detail: "It has: " + strings.Join(names, ", ") + ".", Hint: "Add ?dbname=NAME to the source."}

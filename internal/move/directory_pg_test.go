@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,6 +83,36 @@ func TestDirectoryTypes(t *testing.T) {
 			notes := strings.Join(table.Plan.Notes, "\n")
 			if warned := strings.Contains(notes, "not shut down cleanly"); warned != kill {
 				t.Errorf("notes of a server that was killed (%v): %s", kill, notes)
+			}
+		})
+	}
+}
+
+// TestDirectoryVersions copies from directories of every version that is installed into the version under test.
+func TestDirectoryVersions(t *testing.T) {
+	t.Parallel()
+	all, err := cluster.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		t.Run(strconv.Itoa(b.Version), func(t *testing.T) {
+			s := clustertest.Private(t, &cluster.Options{Major: b.Version})
+			m := &morgue{server: s, uri: s.URI("postgres"), source: "pgdata:" + s.Dir()}
+			target := clustertest.Database(t)
+			types := typesBut(func(c *typedColumn) bool {
+				// "char" above 127 aside, these print names, of which versions have different ones, or need an extension.
+				return strings.HasPrefix(c.typ, "reg") || c.extension != "" || c.typ == "aclitem"
+			})
+			ddl, fill := wideTable("wide", 300, types)
+			prepare := append(strings.Split(typeSetup, ";\n"), ddl)
+			m.fill(t, append(prepare, fill, "ALTER TABLE wide DROP c1, ADD added text DEFAULT 'then'")...)
+			clustertest.Exec(t, target, append(prepare, "ALTER TABLE wide DROP c1, ADD added text")...)
+			want := contents(t, m.uri, "SELECT * FROM wide")
+			m.stop(t, true)
+			moves(t, onePair(m.source, target, "wide", "", planner.Wish{}))
+			if got := contents(t, target, "SELECT * FROM wide"); got != want {
+				t.Errorf("got %s, want %s", got, want)
 			}
 		})
 	}

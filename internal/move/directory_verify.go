@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/pghaul/pghaul/internal/datadir"
 	"github.com/pghaul/pghaul/planner"
 )
 
@@ -60,4 +62,15 @@ func (r *run) compareDirectory(ctx context.Context, t *table, dst *session) erro
 		Detail:  fmt.Sprintf("%d rows were decoded, the target has %d.", c.SourceRows, c.TargetRows),
 		Hint:    "Triggers, rules, or writers on the target change what it holds.",
 	}
+}
+
+// onlyServers refuses data directories where both sides are asked to hash their rows.
+func onlyServers(addresses ...string) error {
+	for _, address := range addresses {
+		if strings.HasPrefix(address, datadir.Scheme) {
+			return &planner.Error{Kind: planner.Usage, Message: "a data directory cannot be compared with a table",
+				Detail: "Both sides are compared by the servers that hold them.", Hint: "Use copy with --verify count, which counts the rows on their way."}
+		}
+	}
+	return nil
 }

@@ -36,6 +36,9 @@ type VerifyRequest struct {
 // Verify compares tables, each server's in one snapshot, and changes nothing. A difference is no error. With an error come the comparisons
 // that were finished before it.
 func Verify(ctx context.Context, r VerifyRequest) ([]*Comparison, error) {
+	if err := onlyServers(r.Source, r.Target); err != nil {
+		return nil, err
+	}
 	if r.Level == NoVerify {
 		r.Level = VerifyHash
 	}
