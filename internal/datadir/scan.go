@@ -75,6 +75,7 @@ type scan struct {
 	zeros      func(block uint32)
 	damaged    func(block uint32, line int, err error)
 	values     []heap.Value
+	buffer     []byte
 }
 
 // Scan visits the rows of a table, block by block, in the order of their lines. Several goroutines may scan one table, for example
@@ -87,23 +88,31 @@ func (db *Database) Scan(ctx context.Context, t *Table, o *ScanOptions, visit fu
 	if o == nil {
 		o = &ScanOptions{}
 	}
-	c, err := db.open()
+	s, err := db.scan(t, o)
 	if err != nil {
 		return err
 	}
+	defer s.relation.Close()
+	return s.run(ctx, visit)
+}
+
+// scan opens a table for a scan. Its relation must be closed.
+func (db *Database) scan(t *Table, o *ScanOptions) (*scan, error) {
+	c, err := db.open()
+	if err != nil {
+		return nil, err
+	}
 	if err := db.Describe(t); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := db.File(t)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer r.Close()
-	s := scan{
+	return &scan{
 		relation: r, control: &db.dir.control, tx: c.tx, attributes: t.Attributes, from: o.From, to: o.To, deleted: o.Deleted,
 		checksums: db.dir.control.Checksums && !o.IgnoreChecksums, zeros: o.Zeros, damaged: o.Damaged,
-	}
-	return s.run(ctx, visit)
+	}, nil
 }
 
 func (s *scan) run(ctx context.Context, visit func(Row) error) error {
@@ -113,7 +122,10 @@ func (s *scan) run(ctx context.Context, visit func(Row) error) error {
 	}
 	s.values = []heap.Value{} // never nil: a table may have no columns
 	size := s.control.BlockSize
-	buf := make([]byte, min(max(readBytes/size, 1), int(max(end, s.from)-s.from))*size)
+	if want := min(max(readBytes/size, 1), int(max(end, s.from)-s.from)) * size; len(s.buffer) < want {
+		s.buffer = make([]byte, want)
+	}
+	buf := s.buffer
 	for block := s.from; block < end; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -156,6 +168,11 @@ func (s *scan) report(block uint32, line int, err error) error {
 	return nil
 }
 
+func isDamage(err error) bool {
+	var damage *Damage
+	return errors.As(err, &damage)
+}
+
 func (s *scan) page(p heap.Page, block uint32, visit func(Row) error) error {
 	if p.Zero() {
 		if s.zeros != nil {
@@ -173,9 +190,7 @@ func (s *scan) page(p heap.Page, block uint32, visit func(Row) error) error {
 	for n := range p.Lines() {
 		row, err := s.tuple(p, block, n+1)
 		if err == nil && row.Values != nil {
-			err = visit(row)
-			var damage *Damage
-			if err != nil && !errors.As(err, &damage) {
+			if err = visit(row); err != nil && !isDamage(err) {
 				return err
 			}
 		}
