@@ -16,12 +16,16 @@ type Printers struct {
 	buffer  []byte
 	ends    []int
 	texts   [][]byte
+
+	threshold int // largeValue
 }
 
 type printedColumn struct {
 	Column
-	varlena bool
-	print   datum.Printer
+	varlena     bool
+	partwise    bool // see Large
+	hexadecimal bool // a bytea
+	print       datum.Printer
 }
 
 // Printers makes printers for some columns of a table, by their numbers, in the order given; none means all of them. A virtual
@@ -31,7 +35,7 @@ func (db *Database) Printers(t *Table, numbers ...int) (*Printers, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Printers{toaster: toaster}
+	p := &Printers{toaster: toaster, threshold: largeValue}
 	if len(numbers) == 0 {
 		for _, c := range t.Columns {
 			numbers = append(numbers, c.Number)
@@ -71,7 +75,13 @@ func (p *Printers) column(t *Table, number int) (printedColumn, error) {
 			}
 			return printedColumn{}, refused
 		}
-		return printedColumn{Column: c, varlena: t.Attributes[number-1].Len == -1, print: printer}, nil
+		column := printedColumn{Column: c, varlena: t.Attributes[number-1].Len == -1, print: printer}
+		base := c.Type
+		for depth := 0; base.Kind == 'd' && base.Base != nil && depth < maximumTypeDepth; depth++ {
+			base = base.Base
+		}
+		column.partwise, column.hexadecimal = partwise[base.Output], base.Output == "byteaout"
+		return column, nil
 	}
 	refused.Kind, refused.Detail = planner.Usage, "There is no such column."
 	return printedColumn{}, refused

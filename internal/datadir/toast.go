@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/pghaul/pghaul/internal/datum"
 	"github.com/pghaul/pghaul/internal/heap"
 )
 
@@ -13,6 +14,9 @@ var chunkColumns = []heap.Attribute{
 	{Name: "chunk_id", Len: 4, Align: 'i', ByVal: true}, {Name: "chunk_seq", Len: 4, Align: 'i', ByVal: true},
 	{Name: "chunk_data", Len: -1, Align: 'i'},
 }
+
+// chunkTypes are their types.
+var chunkTypes = []*datum.Type{datum.BuiltinNamed("oid"), datum.BuiltinNamed("int4"), datum.BuiltinNamed("bytea")}
 
 // keptBuffer is the largest buffer that a Toaster keeps from one value to the next, in bytes.
 const keptBuffer = 4 << 20
@@ -94,6 +98,9 @@ func (x *Toaster) whole(stored, raw *[]byte, v heap.Varlena) (payload []byte, er
 	if compression == heap.NoCompression {
 		return payload, nil
 	}
+	if v.RawSize == 0 {
+		return nil, errors.New("a compressed value states that it has no bytes")
+	}
 	*raw, err = heap.Decompress((*raw)[:0], compression, payload, v.RawSize)
 	return *raw, err
 }
@@ -174,13 +181,17 @@ func (x *Toaster) open(p heap.ToastPointer) error {
 	switch {
 	case x.toast == nil:
 		return fmt.Errorf("a value is in TOAST relation %d, and the table has none", p.RelationID)
-	case x.toast.OID != p.RelationID:
+	case x.toast.OID != p.RelationID && x.toast.path == "":
 		return fmt.Errorf("a value is in TOAST relation %d, and the table's is %d", p.RelationID, x.toast.OID)
 	case x.heap != nil || x.openErr != nil:
 		return x.openErr
 	}
 	control := &x.db.dir.control
-	r, err := openRelation(filepath.Join(x.db.dir.path, x.db.Path(x.toast.Tablespace, x.toast.File)), control, 0)
+	path := x.toast.path
+	if path == "" {
+		path = filepath.Join(x.db.dir.path, x.db.Path(x.toast.Tablespace, x.toast.File))
+	}
+	r, err := openRelation(path, control, 0)
 	if err != nil {
 		x.openErr = err
 		return err
