@@ -73,8 +73,6 @@ func (r record) data(column int) []byte {
 	return r.Values[column].Data
 }
 
-func (r record) isNull(column int) bool { return r.data(column) == nil }
-
 func (r record) oid(column int) uint32 {
 	if b := r.data(column); len(b) == 4 {
 		return le.Uint32(b)

@@ -101,7 +101,8 @@ func parseControl(b []byte, r *release) (Control, error) {
 		return Control{}, errors.New("the checksum does not fit: the file is damaged, or of another architecture")
 	}
 	c := fields(b)
-	return c, c.check()
+	err := c.check()
+	return c, err
 }
 
 // fields reads the fields; b has controlEnd bytes at least.

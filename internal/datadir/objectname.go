@@ -1,6 +1,8 @@
 package datadir
 
 import (
+	"fmt"
+
 	"github.com/pghaul/pghaul/internal/datum"
 	"github.com/pghaul/pghaul/internal/sqltext"
 )
@@ -23,7 +25,7 @@ func (db *Database) resolve(t *datum.Type) {
 			return typeName(named, -1), nil
 		}
 	case "regnamespaceout":
-		find = func(c *catalogs, oid uint32) (string, error) { return quoted(c.schemas[oid]), nil }
+		find = schemaName
 	case "regprocout":
 		find = db.procedureName
 	case "regroleout":
@@ -76,6 +78,14 @@ func qualified(schema, name string) string {
 		return quoted(name)
 	}
 	return sqltext.QuoteQualified(schema, name)
+}
+
+func schemaName(c *catalogs, oid uint32) (string, error) {
+	name := c.schemas[oid]
+	if name == "" {
+		return "", fmt.Errorf("no schema has the OID %d", oid)
+	}
+	return sqltext.QuoteIdent(name), nil
 }
 
 func (db *Database) className(c *catalogs, oid uint32) (name string, err error) {

@@ -224,8 +224,7 @@ func (a *assembly) entry(seq int64, at position) error {
 		return nil
 	}
 	chunk, err := a.toaster.tuple(at, a.pointer.ValueID, seq)
-	if chunk == nil || err != nil {
-		a.fault = err
+	if a.fault = err; chunk == nil {
 		return nil
 	}
 	return a.take(chunk)
