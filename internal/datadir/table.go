@@ -36,6 +36,7 @@ type Table struct {
 	toast   uint32
 	rowType uint32
 	natts   int
+	path    string // of a lone file
 }
 
 // System reports whether the table came with the database, as a catalog or part of information_schema.
@@ -63,6 +64,7 @@ type ToastRelation struct {
 	IndexFile, IndexTablespace uint32 // 0 where its index was not found
 
 	summary summary
+	path    string // of a lone file
 }
 
 // Tables lists the tables, materialised views and partitioned tables of the database, in the order of schema and name, undescribed.
@@ -148,6 +150,8 @@ func (c *catalogs) table(r record) Table {
 func (db *Database) File(t *Table) (*Relation, error) {
 	e := &planner.Error{Kind: planner.Refused, Message: fmt.Sprintf("table %s.%s cannot be read from its file", t.Schema, t.Name)}
 	switch {
+	case t.path != "":
+		return openRelation(t.path, &db.dir.control, 0)
 	case t.Kind == 'p':
 		e.Detail, e.Hint = "It is partitioned and has no rows of its own.", "Name its partitions."
 	case t.Persistence == 't':

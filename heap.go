@@ -1,0 +1,245 @@
+package pghaul
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"github.com/pghaul/pghaul/internal/datadir"
+	"github.com/pghaul/pghaul/internal/sqltext"
+	"github.com/pghaul/pghaul/planner"
+)
+
+// HeapDatabase is a database in a data directory.
+type HeapDatabase struct {
+	Name   string `json:"name"`
+	OID    uint32 `json:"oid"`
+	Tables int    `json:"tables"` // of users; partitions are counted, system catalogs are not
+	Bytes  int64  `json:"bytes"`  // of their files, TOAST included, indexes not
+}
+
+// HeapTable is a table in a data directory.
+type HeapTable struct {
+	Schema     string `json:"schema"`
+	Name       string `json:"name"`
+	Kind       string `json:"kind"` // table, materialized view or partitioned table
+	File       string `json:"file"` // first segment, below the directory; empty for a partitioned table
+	Bytes      int64  `json:"bytes"`
+	ToastBytes int64  `json:"toast_bytes"`
+	// Rows is an estimate that the server left in its catalogs, -1 where it left none; with HeapListOptions.Count it is exact.
+	Rows int64 `json:"rows"`
+	// Damage counts the blocks and rows that could not be read when the rows were counted.
+	Damage int64 `json:"damage"`
+}
+
+// HeapListOptions says what ListHeapTables lists. Nil means all defaults.
+type HeapListOptions struct {
+	// Count counts the rows, which reads every table. Defaults to false.
+	Count bool
+
+	// System lists system catalogs too. Defaults to false.
+	System bool
+}
+
+// ListHeap lists the databases of the data directory dir. It needs no server and writes nothing.
+func ListHeap(dir string) ([]HeapDatabase, error) {
+	d, err := openHeap(dir)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.Databases()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]HeapDatabase, 0, len(all))
+	for i := range all {
+		h := HeapDatabase{Name: all[i].Name, OID: all[i].OID}
+		tables, err := all[i].Tables()
+		if err != nil {
+			return list, err
+		}
+		for j := range tables {
+			if tables[j].System() {
+				continue
+			}
+			h.Tables++
+			main, toast, err := heapSizes(&all[i], &tables[j])
+			if err != nil {
+				return list, err
+			}
+			h.Bytes += main + toast
+		}
+		list = append(list, h)
+	}
+	return list, nil
+}
+
+// ListHeapTables lists the tables of one database of the data directory dir; an empty name means the only one that is not template or
+// postgres.
+func ListHeapTables(ctx context.Context, dir, database string, o *HeapListOptions) ([]HeapTable, error) {
+	if o == nil {
+		o = &HeapListOptions{}
+	}
+	db, err := heapDatabase(dir, database)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := db.Tables()
+	if err != nil {
+		return nil, err
+	}
+	list := []HeapTable{}
+	for i := range tables {
+		t := &tables[i]
+		if t.System() && !o.System {
+			continue
+		}
+		h := HeapTable{Schema: t.Schema, Name: t.Name, Kind: kindWords[t.Kind], Rows: int64(t.Rows)}
+		if t.File != 0 {
+			h.File = db.Path(t.Tablespace, t.File)
+		}
+		if h.Bytes, h.ToastBytes, err = heapSizes(db, t); err != nil {
+			return list, err
+		}
+		if o.Count && t.Kind != 'p' {
+			if h.Rows, h.Damage, err = countHeap(ctx, db, t); err != nil {
+				return list, err
+			}
+		}
+		list = append(list, h)
+	}
+	return list, nil
+}
+
+var kindWords = map[byte]string{'r': "table", 'm': "materialized view", 'p': "partitioned table"}
+
+func heapSizes(db *datadir.Database, t *datadir.Table) (main, toast int64, err error) {
+	if err := db.Describe(t); err != nil {
+		return 0, 0, err
+	}
+	main, toast = db.Sizes(t)
+	return main, toast, nil
+}
+
+func countHeap(ctx context.Context, db *datadir.Database, t *datadir.Table) (rows, damage int64, err error) {
+	o := &datadir.ScanOptions{Damaged: func(uint32, int, error) { damage++ }}
+	err = db.Scan(ctx, t, o, func(datadir.Row) error {
+		rows++
+		return nil
+	})
+	return rows, damage, err
+}
+
+// openHeap opens a data directory, which may be written as pgdata:DIR.
+func openHeap(dir string) (*datadir.Directory, error) {
+	path, _ := heapPath(dir, "")
+	return datadir.Open(path)
+}
+
+// heapPath parts pgdata:DIR?dbname=NAME, or DIR?dbname=NAME. A database that is named apart counts.
+func heapPath(dir, database string) (path, name string) {
+	path, name, ok, err := datadir.ParseSource(dir)
+	if !ok || err != nil {
+		path, name, ok, err = datadir.ParseSource(datadir.Scheme + dir)
+	}
+	if !ok || err != nil {
+		path, name = dir, ""
+	}
+	if database != "" {
+		name = database
+	}
+	return path, name
+}
+
+func heapDatabase(dir, database string) (*datadir.Database, error) {
+	path, name := heapPath(dir, database)
+	d, err := datadir.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return d.Choose(name)
+}
+
+// heapTables finds tables by names as typed, none meaning all that have rows of their own. A partitioned table stands for its partitions.
+func heapTables(db *datadir.Database, names []string) ([]*datadir.Table, error) {
+	var found []*datadir.Table
+	if len(names) == 0 {
+		all, err := db.Tables()
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			if t := &all[i]; t.Kind != 'p' && t.Persistence != 't' && t.AccessMethod == "heap" {
+				found = append(found, t)
+			}
+		}
+		return found, nil
+	}
+	for _, typed := range names {
+		schema, name, err := sqltext.ParseQualified(typed)
+		if err != nil {
+			return nil, &planner.Error{Kind: planner.Usage, Message: "cannot read the table name " + typed, Cause: err}
+		}
+		t, err := db.Find(schema, name)
+		if err != nil {
+			return nil, err
+		}
+		leaves, err := heapLeaves(db, t)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, leaves...)
+	}
+	return found, nil
+}
+
+// heapLeaves are the tables that hold a table's rows: the partitions of a partitioned one, else itself.
+func heapLeaves(db *datadir.Database, t *datadir.Table) ([]*datadir.Table, error) {
+	if t.Kind != 'p' {
+		return []*datadir.Table{t}, nil
+	}
+	parts, err := db.Partitions(t)
+	var leaves []*datadir.Table
+	for i := range parts {
+		below, err := heapLeaves(db, &parts[i])
+		if err != nil {
+			return nil, err
+		}
+		leaves = append(leaves, below...)
+	}
+	return leaves, err
+}
+
+// heapNotes tell what a reader of the directory should know before its rows.
+func heapNotes(d *datadir.Directory) []string {
+	var notes []string
+	state := d.Control().State
+	if _, running := d.Running(); running {
+		notes = append(notes, "a server runs on "+d.Path()+": pages that it has not yet written are missing; run CHECKPOINT before")
+	} else if !state.Clean() {
+		notes = append(notes, "the server of "+d.Path()+" was not shut down cleanly ("+state.String()+
+			"): what it wrote to WAL after its last checkpoint is not read, so the newest rows may be missing and deleted ones may be back")
+	}
+	return notes
+}
+
+// heapJobs is how many goroutines read where nothing else is said.
+func heapJobs(asked int) int {
+	if asked > 0 {
+		return asked
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// heapNumbers finds columns by name, in the order asked for.
+func heapNumbers(t *datadir.Table, names []string) ([]int, error) {
+	var numbers []int
+	for _, name := range names {
+		i := slices.IndexFunc(t.Columns, func(c datadir.Column) bool { return c.Name == name })
+		if i < 0 {
+			return nil, &planner.Error{Kind: planner.Usage, Message: "table " + sqltext.QuoteQualified(t.Schema, t.Name) + " has no column " + sqltext.QuoteIdent(name)}
+		}
+		numbers = append(numbers, t.Columns[i].Number)
+	}
+	return numbers, nil
+}

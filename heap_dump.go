@@ -1,0 +1,183 @@
+package pghaul
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/pghaul/pghaul/internal/datadir"
+	"github.com/pghaul/pghaul/planner"
+)
+
+// HeapFormat is how DumpHeap prints rows.
+type HeapFormat string
+
+// The formats. HeapNDJSON has one JSON object a line: numbers, booleans and json values as such, all others as the text that the server
+// would print.
+const (
+	HeapText   HeapFormat = "text" // COPY's text format
+	HeapCSV    HeapFormat = "csv"  // COPY's CSV format
+	HeapNDJSON HeapFormat = "ndjson"
+)
+
+// HeapDumpOptions says what DumpHeap prints. Nil means all defaults.
+type HeapDumpOptions struct {
+	// Database is the database that the table is in. Defaults to what the directory's ?dbname= says, else to the only one that is neither a
+	// template nor postgres.
+	Database string
+
+	// ColumnTypes describes the columns of a lone file, such as "id int8, v varchar(10)"; then the first argument of DumpHeap is a
+	// relation's file and its table is empty. Defaults to none: the catalogs tell.
+	ColumnTypes string
+
+	// Toast is the file of the TOAST table of a lone file. Defaults to none: rows with values in it are left out as damaged.
+	Toast string
+
+	// Format defaults to HeapText.
+	Format HeapFormat
+
+	// Header begins with a line of the columns' names; not for HeapNDJSON, where every line has them. Defaults to false.
+	Header bool
+
+	// Columns are the columns to print, in order. Defaults to all.
+	Columns []string
+
+	// Deleted prints deleted and rolled back rows too, while they are still there. Every row then has one more column in the end,
+	// pghaul_state: live, deleted or aborted. Values that a deleted row had in the TOAST table may be gone; such a row counts as damaged.
+	// Defaults to false.
+	Deleted bool
+
+	// From and To are the first block and the one behind the last. They default to the whole table.
+	From, To uint32
+
+	// IgnoreChecksums reads pages whose checksum is wrong as they are. Defaults to false: such a page is left out.
+	IgnoreChecksums bool
+
+	// Jobs is how many goroutines read and print. Defaults to the number of processors.
+	Jobs int
+
+	// OnDamage is told of each block (line 0) and row that cannot be read and is left out, in the order of the blocks. Defaults to nobody.
+	OnDamage func(HeapDamage)
+
+	// OnNote is told before the first row what a reader should know, such as that the server was not shut down cleanly. Defaults to nobody.
+	OnNote func(note string)
+}
+
+// HeapDamage is a place that could not be read, or that Check found wrong.
+type HeapDamage struct {
+	Table  string `json:"table"`
+	Block  uint32 `json:"block"`
+	Line   int    `json:"line"` // line pointer, counted from 1; 0 for the whole block
+	Reason string `json:"reason"`
+}
+
+// HeapDump is what DumpHeap has done.
+type HeapDump struct {
+	Rows   int64 // printed
+	Damage int64 // blocks and rows left out
+	Zeros  int64 // blocks of zeros: empty, or what is left of lost ones
+}
+
+// DumpHeap prints the rows of a table of the data directory dir to w. The name is written as in SQL; a partitioned table stands for its partitions.
+// It needs no server and writes nothing in the directory. What cannot be read is left out and counted, and never stops the rest; an error is
+// only what kept it from reading at all.
+//
+// Rows come in the order of their blocks. A value is held in memory as a whole, and so is its text.
+func DumpHeap(ctx context.Context, dir, table string, w io.Writer, o *HeapDumpOptions) (HeapDump, error) {
+	if o == nil {
+		o = &HeapDumpOptions{}
+	}
+	db, tables, notes, err := o.find(dir, table)
+	if err != nil {
+		return HeapDump{}, err
+	}
+	if o.OnNote != nil {
+		for _, note := range notes {
+			o.OnNote(note)
+		}
+	}
+	out := bufio.NewWriterSize(w, 256<<10)
+	var done HeapDump
+	for i, t := range tables {
+		if err := o.dump(ctx, db, t, i == 0, out, &done); err != nil {
+			return done, errors.Join(err, out.Flush())
+		}
+	}
+	return done, out.Flush()
+}
+
+// find opens what is to be printed.
+func (o *HeapDumpOptions) find(dir, table string) (*datadir.Database, []*datadir.Table, []string, error) {
+	if o.ColumnTypes != "" {
+		if table != "" {
+			return nil, nil, nil, &planner.Error{Kind: planner.Usage, Message: "column types are for a lone file, and a table is named too",
+				Hint: "Leave one of the two out."}
+		}
+		l, err := datadir.OpenLone(dir, o.ColumnTypes, o.Toast)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return l.Database, []*datadir.Table{l.Table}, l.Notes, nil
+	}
+	db, err := heapDatabase(dir, o.Database)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	tables, err := heapTables(db, []string{table})
+	return db, tables, heapNotes(db.Directory()), err
+}
+
+// dump prints one table.
+func (o *HeapDumpOptions) dump(ctx context.Context, db *datadir.Database, t *datadir.Table, first bool, w io.Writer, done *HeapDump) error {
+	if err := db.Describe(t); err != nil {
+		return err
+	}
+	numbers, err := heapNumbers(t, o.Columns)
+	if err != nil {
+		return err
+	}
+	if numbers == nil {
+		numbers = storedNumbers(t)
+	}
+	printed, err := db.Printers(t, numbers...)
+	if err != nil {
+		return err
+	}
+	rows := newRowText(o.Format, printed.Columns(), o.Deleted)
+	if err := printed.Close(); err != nil {
+		return err
+	}
+	if o.Header && first {
+		if _, err := w.Write(rows.header(nil)); err != nil {
+			return err
+		}
+	}
+	name := heapName(t)
+	options := &datadir.DumpOptions{
+		ScanOptions: datadir.ScanOptions{
+			From: o.From, To: o.To, Deleted: o.Deleted, IgnoreChecksums: o.IgnoreChecksums, Zeros: func(uint32) { done.Zeros++ },
+			Damaged: func(block uint32, line int, err error) {
+				done.Damage++
+				if o.OnDamage != nil {
+					o.OnDamage(HeapDamage{Table: name, Block: block, Line: line, Reason: err.Error()})
+				}
+			},
+		},
+		Numbers: numbers, Jobs: heapJobs(o.Jobs),
+	}
+	n, err := db.Dump(ctx, t, options, rows.row, w)
+	done.Rows += n
+	return err
+}
+
+// storedNumbers are the columns that lie on disk: a virtual generated one does not.
+func storedNumbers(t *datadir.Table) []int {
+	var numbers []int
+	for _, c := range t.Columns {
+		if c.Generated != 'v' {
+			numbers = append(numbers, c.Number)
+		}
+	}
+	return numbers
+}
