@@ -65,14 +65,19 @@ func findTable(t *testing.T, db *Database, table string) *Table {
 // directoryRows gives the rows of a table as this package prints them.
 func directoryRows(t *testing.T, db *Database, table string, o *ScanOptions) []string {
 	t.Helper()
-	found := findTable(t, db, table)
-	printers, err := db.Printers(found)
+	return tableRows(t, db, findTable(t, db, table), o)
+}
+
+func tableRows(t *testing.T, db *Database, table *Table, o *ScanOptions) []string {
+	t.Helper()
+	printers, err := db.Printers(table)
 	if err != nil {
-		t.Fatalf("%s: %v", table, err)
+		t.Errorf("%s: %v", table.Name, err)
+		return nil
 	}
 	defer printers.Close()
 	var rows []string
-	err = db.Scan(t.Context(), found, o, func(row Row) error {
+	err = db.Scan(t.Context(), table, o, func(row Row) error {
 		texts, err := printers.Row(row)
 		if err != nil {
 			return err
@@ -87,7 +92,7 @@ func directoryRows(t *testing.T, db *Database, table string, o *ScanOptions) []s
 		return nil
 	})
 	if err != nil {
-		t.Errorf("scan %s: %v", table, err)
+		t.Errorf("scan %s: %v", table.Name, err)
 	}
 	return rows
 }
