@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -140,6 +141,43 @@ func TestDirectoryDamagedRow(t *testing.T) {
 	}
 	if report.Rows != 15000-report.Damage.Rows {
 		t.Errorf("%d rows came, %d were left out", report.Rows, report.Damage.Rows)
+	}
+}
+
+// TestDirectoryLargeValues copies values that go in pieces, and leaves a row out whole when one of them is damaged at its end.
+func TestDirectoryLargeValues(t *testing.T) {
+	t.Parallel()
+	m := newMorgue(t, nil)
+	target := clustertest.Database(t)
+	const ddl = "CREATE TABLE t (id int, ext text, comp text, bin bytea, doc json, after text)"
+	m.fill(t, ddl, "ALTER TABLE t ALTER ext SET STORAGE external, ALTER bin SET STORAGE external, ALTER doc SET STORAGE external",
+		`INSERT INTO t SELECT i, repeat(E'é\t\\\n' || i, 300000), repeat(E'tab\t' || i, 400000), decode(repeat('5c00ff0' || i, 400000), 'hex'),
+			('["' || repeat('x', 1500000 + i) || '"]')::json, repeat('after', 2000) FROM generate_series(1, 3) AS i`, "CHECKPOINT")
+	want := contents(t, m.uri, "SELECT * FROM t")
+	toast := clustertest.Query(t, m.uri, "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE relname = 't'")
+	last := clustertest.Query(t, m.uri, "SELECT pg_relation_size(reltoastrelid) / 8192 - 20 FROM pg_class WHERE relname = 't'")
+	clustertest.Exec(t, target, ddl)
+	m.stop(t, false)
+	for _, wish := range []planner.Wish{{}, {Method: planner.Insert, Fill: planner.Truncate}} {
+		moves(t, onePair(m.source, target, "t", "", wish))
+		if got := contents(t, target, "SELECT * FROM t"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	block, err := strconv.ParseInt(last, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &autopsy{morgue: m, target: target}
+	a.scribble(t, toast, block*blockBytes, bytes.Repeat([]byte{9}, blockBytes))
+	q := onePair(m.source, target, "t", "", planner.Wish{Fill: planner.Truncate})
+	refused(t, q, "cannot read all rows of public.t", "block 0, line 3: column doc: ")
+	q.SkipDamaged = true
+	if report := moves(t, q).Tables[0]; report.Damage == nil || report.Damage.Rows != 1 || report.Rows != 2 {
+		t.Errorf("%d rows came, damage %+v", report.Rows, report.Damage)
+	}
+	if got := clustertest.Query(t, target, "SELECT string_agg(id || ' ' || length(ext) || ' ' || length(doc::text) || ' ' || length(after), ',' ORDER BY id) FROM t"); got != "1 1500000 1500005 10000,2 1500000 1500006 10000" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -34,6 +34,7 @@ type decodedField struct {
 	index   int // in Row.Values
 	varlena bool
 	clean   bool // its text never holds what COPY escapes
+	pieces  piecewise
 	print   datum.Printer
 }
 
@@ -89,7 +90,15 @@ func (p *partDecoder) field(name string) (decodedField, error) {
 	if err != nil {
 		return decodedField{}, unprintable(p.name, c, err)
 	}
-	return decodedField{index: c.Number - 1, varlena: c.Type.Len == -1, clean: slices.Contains(cleanOutputs, outputOf(c.Type)), print: print}, nil
+	output := outputOf(c.Type)
+	f := decodedField{index: c.Number - 1, varlena: c.Type.Len == -1, clean: slices.Contains(cleanOutputs, output), print: print}
+	switch {
+	case slices.Contains(verbatimOutputs, output):
+		f.pieces = verbatim
+	case output == "byteaout":
+		f.pieces = digits
+	}
+	return f, nil
 }
 
 // outputOf is the output function of what a domain is made of.
@@ -106,8 +115,9 @@ func unprintable(table string, c *datadir.Column, err error) error {
 		Hint: "Leave the column out with --columns, or start a server on the directory: its extension knows the type " + c.TypeName + "."}
 }
 
-// appendRow adds a row's line.
-func (p *partDecoder) appendRow(dst []byte, row datadir.Row) ([]byte, error) {
+// writeRow adds a row's line to the frames. On an error a part of it may stand there, and of a row with a large value may have been sent.
+func (p *partDecoder) writeRow(to *framer, row datadir.Row) error {
+	dst := to.buffer
 	for i := range p.fields {
 		f := &p.fields[i]
 		if i > 0 {
@@ -119,21 +129,30 @@ func (p *partDecoder) appendRow(dst []byte, row datadir.Row) ([]byte, error) {
 			continue
 		}
 		data := v.Data
+		if large, ok := f.large(data); ok {
+			to.buffer = dst
+			if err := p.writeLarge(to, f, large, data); err != nil {
+				return columnError(p, f, err)
+			}
+			dst = to.buffer
+			continue
+		}
 		var err error
 		if f.varlena {
 			if data, err = p.toaster.Payload(data); err != nil {
-				return dst, columnError(p, f, err)
+				return columnError(p, f, err)
 			}
 		}
 		start := len(dst)
 		if dst, err = f.print(dst, data); err != nil {
-			return dst, columnError(p, f, err)
+			return columnError(p, f, err)
 		}
 		if !f.clean {
 			dst = copyfmt.EscapeText(dst, start)
 		}
 	}
-	return append(dst, '\n'), nil
+	to.buffer = append(dst, '\n')
+	return nil
 }
 
 // columnFault is damage in one column.

@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/pghaul/pghaul/internal/datadir"
@@ -53,11 +54,25 @@ func (d *decoder) read(ctx context.Context, r planner.Range, put func(frame []by
 		options.Damaged = func(block uint32, line int, err error) { d.seen.leaveOut(p.file, block, line, err) }
 	}
 	err = d.at.db.Scan(ctx, p.table, options, func(row datadir.Row) error {
+		damage := func(err error) error { return &datadir.Damage{Block: row.Block, Line: row.Line, Cause: err} }
+		large := p.hasLarge(row)
+		if large && d.at.skip {
+			if err := p.probe(row); err != nil {
+				return damage(err)
+			}
+		}
 		had := len(f.buffer)
-		var err error
-		if f.buffer, err = p.appendRow(f.buffer, row); err != nil {
-			f.buffer = f.buffer[:had]
-			return &datadir.Damage{Block: row.Block, Line: row.Line, Cause: err}
+		if err := p.writeRow(&f, row); err != nil {
+			if put, ok := fromReceiver(err); ok {
+				return put
+			}
+			if large && d.at.skip { // It was good a moment ago.
+				return fmt.Errorf("read %s again: %w", p.file, err)
+			}
+			if !large {
+				f.buffer = f.buffer[:had]
+			}
+			return damage(err)
 		}
 		return f.ended()
 	})
@@ -91,10 +106,15 @@ type framer struct {
 
 func (f *framer) renew() { f.buffer = make([]byte, wire.HeaderSize, 2*wire.FrameSize) }
 
-// ended notes the end of a row and sends what is full.
+// ended notes the end of a row.
 func (f *framer) ended() error {
 	f.rows++
 	f.total++
+	return f.room()
+}
+
+// room sends what is full.
+func (f *framer) room() error {
 	if len(f.buffer) < wire.HeaderSize+wire.FrameSize {
 		return nil
 	}
