@@ -43,19 +43,29 @@ func Open(path string) (*Directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Join(path, "global", "pg_control")
-	bytes, err := os.ReadFile(name)
+	control, err := readControl(path, r)
 	if err != nil {
-		return nil, unreadable(name, err, "Is "+path+" a whole data directory?")
-	}
-	control, err := parseControl(bytes, r)
-	if err != nil {
-		return nil, &planner.Error{
-			Message: "cannot use the data directory " + path, Detail: sentence("In global/pg_control, " + err.Error()),
-			Hint: "Its files can only be read on the architecture they were written on, by a version that knows them.",
-		}
+		return nil, err
 	}
 	return &Directory{path: path, release: r, control: control}, nil
+}
+
+// readControl reads the control file, a few times where it does not hold together: a running server may be writing it.
+func readControl(path string, r *release) (control Control, err error) {
+	name := filepath.Join(path, "global", "pg_control")
+	for range tornRetries {
+		bytes, readErr := os.ReadFile(name)
+		if readErr != nil {
+			return control, unreadable(name, readErr, "Is "+path+" a whole data directory?")
+		}
+		if control, err = parseControl(bytes, r); err == nil {
+			return control, nil
+		}
+	}
+	return control, &planner.Error{
+		Message: "cannot use the data directory " + path, Detail: sentence("In global/pg_control, " + err.Error()),
+		Hint: "Its files can only be read on the architecture they were written on, by a version that knows them.",
+	}
 }
 
 // Path is the directory as it was given to Open.

@@ -20,7 +20,7 @@ import (
 
 // typesSQL makes tables of every kind of type and history.
 var typesSQL = []string{
-	`CREATE SCHEMA app; CREATE SCHEMA "Odd Schema"`,
+	`CREATE SCHEMA app; CREATE SCHEMA "Odd Schema"; CREATE TYPE "Odd Schema"."Odd Type" AS ENUM ('it''s')`,
 	`CREATE TYPE app.mood AS ENUM ('sad', 'ok', 'very happy'); CREATE DOMAIN app.short AS varchar(10) CHECK (length(value) < 9)`,
 	`CREATE TYPE app.pair AS (a int, b text, c app.mood); CREATE TYPE app.span AS RANGE (subtype = int8)`,
 	`CREATE TABLE app.scalars AS SELECT g AS id, (g % 2 = 0) AS b, g::int2 AS i2, g * 3 AS i4, g * 100000000000 AS i8,
@@ -54,6 +54,9 @@ var typesSQL = []string{
 	`ALTER TABLE app.cols DROP COLUMN gone2; INSERT INTO app.cols SELECT g, 'b' || g FROM generate_series(100, 120) g`,
 	`ALTER TABLE app.cols ADD n9 text DEFAULT repeat('long', 1000), ADD gen int GENERATED ALWAYS AS (a * 2) STORED`,
 	`UPDATE app.cols SET b = 'updated' WHERE a % 10 = 0`,
+	`CREATE TABLE app.modifiers (a bit, b bit(3), c varbit(5), d varchar, e varchar(3), f char, g bpchar, h numeric, i numeric(9, 3), j interval,
+		k interval day to second(3), l interval(2), m interval year to month, n time(3), o timetz(0), p timestamp(6), q timestamptz(1)[],
+		r "char", s name, t app.mood[], u app.short, v varchar(7)[], w interval hour, x oid, y float8, z "Odd Schema"."Odd Type")`,
 	`CREATE TABLE app.toast (id int, plain text, ext text, pg text, lz text, main text, arr text[], j jsonb)`,
 	`ALTER TABLE app.toast ALTER ext SET STORAGE EXTERNAL, ALTER main SET STORAGE MAIN, ALTER pg SET COMPRESSION pglz, ALTER lz SET COMPRESSION LZ`,
 	`INSERT INTO app.toast SELECT g, 'p' || g, repeat(md5(g::text), g * g % 300), (SELECT string_agg(md5((i * g)::text), ' ') FROM generate_series(1, g * 7) i),
@@ -177,6 +180,8 @@ func TestRowsAreTheServers(t *testing.T) {
 			open := connect(t, uri)
 			execute(t, open, "BEGIN", "INSERT INTO app.sub VALUES (7000, 'in progress')", "DELETE FROM app.sub WHERE id IN (3, 4)",
 				"UPDATE app.scalars SET i4 = 0 WHERE id = 7")
+			types := clustertest.Query(t, uri, `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+				WHERE attrelid = 'app.modifiers'::regclass AND attnum > 0 ORDER BY attnum`)
 			want := map[string][]string{}
 			for _, table := range historyTables {
 				want[table] = serverRows(t, uri, table, columnNames(t, uri, table)...)
@@ -191,6 +196,11 @@ func TestRowsAreTheServers(t *testing.T) {
 				d = opened(t, s.Dir())
 			}
 			db := database(t, d, "postgres")
+			var names []string
+			for _, c := range findTable(t, db, "app.modifiers").Columns {
+				names = append(names, c.Name+"|"+c.TypeName)
+			}
+			equalRows(t, "app.modifiers", names, strings.Split(types, "\n"))
 			for _, table := range historyTables {
 				if table == "app.fast" && tt.crash {
 					continue // checkpoints do not write unlogged tables
