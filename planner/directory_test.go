@@ -21,6 +21,8 @@ func directoryGoldens() map[string]golden {
 		"directory_jobs": func() (Facts, Wish) {
 			f, w := dead()
 			f.TargetServer.FreePrepared, w.Connections = 64, 2
+			f.Source.Sequences = []OwnedSequence{{Column: "id", Schema: "public", Name: "orders_id_seq", File: "base/16384/16399"}}
+			f.Target.Sequences = []OwnedSequence{{Column: "id", Schema: "public", Name: "orders_id_seq"}}
 			return f, w
 		},
 		"directory_create": func() (Facts, Wish) {

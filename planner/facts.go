@@ -206,8 +206,9 @@ type OwnedSequence struct {
 	Column string // as Column.Name
 	Schema string
 	Name   string
-	Used   bool // the default takes its values, but no column of the table owns it: other tables may use it too
-	Denied bool // the connected user may not read the state of one that is Used, or on a target not set it
+	Used   bool   // the default takes its values, but no column of the table owns it: other tables may use it too
+	File   string // below the data directory, of a sequence in one
+	Denied bool   // the connected user may not read the state of one that is Used, or on a target not set it
 }
 
 // Rebuild is what is needed to put a new table in an existing one's place: everything that CREATE TABLE ... (LIKE ... INCLUDING

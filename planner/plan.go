@@ -111,7 +111,7 @@ type Step struct {
 
 // SequenceCopy carries one sequence's state over.
 type SequenceCopy struct {
-	Read  string // on the source: returns last_value and is_called
+	Read  string // on the source: returns last_value and is_called; the sequence's file where the source is a data directory
 	Write string // on the target: setval with $1 and $2
 }
 

@@ -4,7 +4,7 @@ import "github.com/pghaul/pghaul/internal/sqltext"
 
 // sequences carries over the state of the sequences that feed moved columns on both sides.
 func (s *situation) sequences(p *Plan) []SequenceCopy {
-	if p.Method == CreateAs {
+	if p.Method == CreateAs || s.created && s.fromDirectory() { // There a new table has no sequences.
 		return nil
 	}
 	var all []SequenceCopy
@@ -17,7 +17,11 @@ func (s *situation) sequences(p *Plan) []SequenceCopy {
 		if write == "" {
 			continue
 		}
-		all = append(all, SequenceCopy{Read: "SELECT last_value, is_called FROM " + sqltext.QuoteQualified(from.Schema, from.Name), Write: write})
+		read := "SELECT last_value, is_called FROM " + sqltext.QuoteQualified(from.Schema, from.Name)
+		if from.File != "" {
+			read = from.File
+		}
+		all = append(all, SequenceCopy{Read: read, Write: write})
 	}
 	return all
 }

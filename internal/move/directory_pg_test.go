@@ -239,12 +239,16 @@ func TestDirectoryWhatIsOpen(t *testing.T) {
 	}
 }
 
+// ids has a serial column, an identity column, and a sequence that was never called.
+const ids = "CREATE TABLE ids (v text, s serial, i bigint GENERATED ALWAYS AS IDENTITY, fresh serial)"
+
 // TestDirectoryTargets covers what a target can be, as for a source that is a server.
 func TestDirectoryTargets(t *testing.T) {
 	t.Parallel()
 	m := newMorgue(t, nil)
 	m.fill(t, "CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE SCHEMA far", "CREATE TABLE far.things (id bigint NOT NULL, m mood, v varchar(10), a mood[], gen int GENERATED ALWAYS AS (id + 1) STORED)",
 		"INSERT INTO far.things SELECT i, (ARRAY['sad', 'ok'])[1 + i % 2]::mood, 'v' || i, '{sad}' FROM generate_series(1, 300) AS i",
+		ids, "INSERT INTO ids (v) SELECT 'v' FROM generate_series(1, 4)", "ALTER TABLE ids ALTER i RESTART 1000004", "ALTER SEQUENCE ids_fresh_seq RESTART",
 		"CREATE TABLE public.one (id int)", "INSERT INTO one VALUES (1)", "CREATE TABLE public.two (id int)", "INSERT INTO two VALUES (2), (3)")
 	want := contents(t, m.uri, "SELECT * FROM far.things")
 	m.stop(t, false)
@@ -272,6 +276,15 @@ func TestDirectoryTargets(t *testing.T) {
 		if got := clustertest.Query(t, uri, "SELECT count(*), sum(id), count(v), min(d), sum(gen - id), count(m) FROM t"); got != "301|45150|1|d|301|300" {
 			t.Errorf("got %s", got)
 		}
+	})
+	t.Run("sequences", func(t *testing.T) {
+		uri := fresh(t)
+		clustertest.Exec(t, uri, ids)
+		report := moves(t, onePair(m.source, uri, "ids", "", planner.Wish{}))
+		if got := clustertest.Query(t, uri, "INSERT INTO ids (v) VALUES ('new') RETURNING s, i, fresh"); got != "5|1000004|1" {
+			t.Errorf("the next values are %s; the plan was\n%s", got, report.Tables[0].Plan.Text())
+		}
+		moves(t, onePair(m.source, uri, "ids", "copied", planner.Wish{Create: true}))
 	})
 	t.Run("view", func(t *testing.T) {
 		uri := fresh(t)

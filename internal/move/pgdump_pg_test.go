@@ -343,14 +343,14 @@ func TestCopySequences(t *testing.T) {
 		copies = append(copies, planner.SequenceCopy{Read: "SELECT last_value, is_called FROM " + name,
 			Write: "SELECT pg_catalog.setval('" + name + "', $1::pg_catalog.int8, $2::pg_catalog.bool)"})
 	}
-	if err := copySequences(t.Context(), ends[0], ends[1], copies); err != nil {
+	if err := copySequences(t.Context(), ends[0].sequence, ends[1], copies); err != nil {
 		t.Fatal(err)
 	}
 	if got := clustertest.Query(t, target, `SELECT nextval('a'), nextval('"B b"')`); got != "41|-2" {
 		t.Errorf("next values %s", got)
 	}
 	copies[0].Write = "SELECT pg_catalog.setval('public.none', $1::pg_catalog.int8, $2::pg_catalog.bool)"
-	if err := copySequences(t.Context(), ends[0], ends[1], copies); !hasState(err, stateUndefinedTable) {
+	if err := copySequences(t.Context(), ends[0].sequence, ends[1], copies); !hasState(err, stateUndefinedTable) {
 		t.Errorf("missing sequence: %v", err)
 	}
 }

@@ -237,16 +237,20 @@ func (r *run) afterwards(ctx context.Context, t *table, steps []planner.Step, un
 
 // setSequences carries the state of the columns' sequences over.
 func (r *run) setSequences(ctx context.Context, t *table) error {
-	src, err := t.source.fresh(ctx, t.encoding)
-	if err != nil {
-		return err
+	read := t.source.directory.sequence
+	if t.source.directory == nil {
+		src, err := t.source.fresh(ctx, t.encoding)
+		if err != nil {
+			return err
+		}
+		defer t.source.drop(src)
+		read = src.sequence
 	}
-	defer t.source.drop(src)
 	dst, err := t.target.take(ctx, t.encoding)
 	if err != nil {
 		return err
 	}
-	if err := copySequences(ctx, src, dst, t.plan.Sequences); err != nil {
+	if err := copySequences(ctx, read, dst, t.plan.Sequences); err != nil {
 		t.target.drop(dst)
 		return err
 	}
