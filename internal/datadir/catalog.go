@@ -20,8 +20,7 @@ type catalog struct {
 	tx         heap.Transactions
 	attributes []heap.Attribute
 
-	damaged int
-	damage  []error // the first ones
+	damage []Damage // the first places that could not be read
 }
 
 // positions finds columns by name, -1 for those that this release lacks. Reading column -1 gives NULL.
@@ -48,8 +47,9 @@ func (c *catalog) scanBlocks(from, to uint32, visit func(r record) error) error 
 	s := scan{relation: r, control: c.control, tx: c.tx, attributes: c.attributes}
 	s.from, s.to = from, to
 	s.damaged = func(block uint32, line int, err error) {
-		if c.damaged++; len(c.damage) < keptDamage {
-			c.damage = append(c.damage, &Damage{Block: block, Line: line, Cause: err})
+		known := slices.ContainsFunc(c.damage, func(d Damage) bool { return d.Block == block && d.Line == line })
+		if !known && len(c.damage) < keptDamage { // each reading meets them again
+			c.damage = append(c.damage, Damage{Block: block, Line: line, Cause: err})
 		}
 	}
 	return s.run(context.Background(), func(row Row) error { return visit(record(row)) })
@@ -57,10 +57,10 @@ func (c *catalog) scanBlocks(from, to uint32, visit func(r record) error) error 
 
 // damageNote says in a phrase what of the catalog could not be read, nothing where all could.
 func (c *catalog) damageNote() string {
-	if c.damaged == 0 {
+	if len(c.damage) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d places of %s could not be read, the first: %v", c.damaged, c.name, c.damage[0])
+	return fmt.Sprintf("%d or more places of %s could not be read, the first: %v", len(c.damage), c.name, &c.damage[0])
 }
 
 // record is a row of a catalog. Its accessors give the zero value for NULL.

@@ -34,7 +34,6 @@ type Table struct {
 	Toast      *ToastRelation   // nil: it has none
 
 	toast   uint32
-	rowType uint32
 	natts   int
 	path    string // of a lone file
 }
@@ -67,7 +66,8 @@ type ToastRelation struct {
 	path    string // of a lone file
 }
 
-// Tables lists the tables, materialised views and partitioned tables of the database, in the order of schema and name, undescribed.
+// Tables lists the tables, materialised views and partitioned tables of the database, in the order of schema and name, undescribed. Of a
+// long list describe copies, one at a time: the columns of all of them take more memory than the list.
 func (db *Database) Tables() ([]Table, error) {
 	return db.tables(func(t *Table) bool { return t.Kind == 'r' || t.Kind == 'm' || t.Kind == 'p' })
 }
@@ -79,15 +79,25 @@ func (db *Database) tables(wanted func(*Table) bool) ([]Table, error) {
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	count := 0
 	var list []Table
-	err = c.class.catalog.scan(func(r record) error {
-		if t := c.table(r); wanted(&t) {
-			list = append(list, t)
+	// Counted first: a list that grows takes several times its memory on the way.
+	for _, take := range []func(Table){func(Table) { count++ }, func(t Table) { list = append(list, t) }} {
+		err = c.class.catalog.scan(func(r record) error {
+			if t := c.table(r); wanted(&t) {
+				take(t)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+		if list == nil {
+			list = make([]Table, 0, count)
+		}
+	}
 	slices.SortFunc(list, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) })
-	return slices.Clip(list), err
+	return list, nil
 }
 
 // Table finds a table by its name, and describes it. It reads all of pg_class: for many tables, use Tables and Describe.
@@ -135,7 +145,7 @@ func (c *catalogs) table(r record) Table {
 		AccessMethod: c.methods[r.oid(at[classMethod])], Pages: r.oid(at[classPages]),
 		Rows:        float64(math.Float32frombits(r.oid(at[classRows]))),
 		IsPartition: r.bool(at[classIsPartition]), HasChildren: r.bool(at[classHasChildren]),
-		toast: r.oid(at[classToast]), rowType: r.oid(at[classType]), natts: int(r.int2(at[classColumns])),
+		toast: r.oid(at[classToast]), natts: int(r.int2(at[classColumns])),
 	}
 	if t.File == 0 {
 		t.File = c.local[oid]
