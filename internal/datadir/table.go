@@ -33,9 +33,9 @@ type Table struct {
 	Attributes []heap.Attribute // all, dropped ones included: column n has index n-1
 	Toast      *ToastRelation   // nil: it has none
 
-	toast   uint32
-	natts   int
-	path    string // of a lone file
+	toast uint32
+	natts int
+	path  string // of a lone file
 }
 
 // System reports whether the table came with the database, as a catalog or part of information_schema.
