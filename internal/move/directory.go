@@ -37,17 +37,38 @@ func directoryEnd(r *Request) (end, error) {
 	if err != nil {
 		return end{}, err
 	}
-	if pid, running := d.Running(); running {
-		return end{}, &planner.Error{Kind: planner.Refused, Message: "a server runs on the data directory " + path,
-			Detail: fmt.Sprintf("Process %d uses it, and its newest rows are not in the files yet.", pid),
-			Hint:   "Connect to it instead: give its connection URI as the source. Or stop it first."}
-	}
-	db, err := chosenDatabase(d, dbname)
-	if err != nil {
+	at := &directory{dir: d, skip: r.SkipDamaged, tables: map[uint32]*datadir.Table{}}
+	if err := at.quiet(); err != nil {
 		return end{}, err
 	}
-	at := &directory{dir: d, db: db, skip: r.SkipDamaged, tables: map[uint32]*datadir.Table{}}
+	if at.db, err = chosenDatabase(d, dbname); err != nil {
+		return end{}, err
+	}
 	return end{directory: at, server: at.server()}, nil
+}
+
+// quiet refuses a directory on which a server runs. It is asked before the first row is read, and again before the rows are committed.
+func (d *directory) quiet() error {
+	pid, running := d.dir.Running()
+	if !running {
+		return d.unchanged()
+	}
+	return &planner.Error{Kind: planner.Refused, Message: "a server runs on the data directory " + d.dir.Path(),
+		Detail: fmt.Sprintf("Process %d uses it, and its newest rows are not in the files yet.", pid),
+		Hint:   "Connect to it instead: give its connection URI as the source. Or stop it first."}
+}
+
+// unchanged is an error when a server has run on the directory since it was opened: it leaves another checkpoint.
+func (d *directory) unchanged() error {
+	now, err := datadir.Open(d.dir.Path())
+	if err != nil {
+		return err
+	}
+	if was, is := d.dir.Control(), now.Control(); was.CheckpointLSN != is.CheckpointLSN || was.State != is.State {
+		return &planner.Error{Message: "a server has run on the data directory " + d.dir.Path() + " while it was read",
+			Detail: "Its files are no longer those that the copy began with.", Hint: "Run the same command again."}
+	}
+	return nil
 }
 
 // directoryOptions refuses what makes no sense with a source or a target of that kind.

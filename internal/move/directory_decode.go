@@ -86,12 +86,12 @@ func (p *partDecoder) field(name string) (decodedField, error) {
 		return decodedField{}, &planner.Error{Message: "partition " + p.name + " has no column " + name, Detail: "The catalogs of the directory are damaged."}
 	}
 	c := &p.table.Columns[i]
-	print, err := datum.NewPrinter(c.Type, p.toaster.Open)
+	printer, err := datum.NewPrinter(c.Type, p.toaster.Open)
 	if err != nil {
 		return decodedField{}, unprintable(p.name, c, err)
 	}
 	output := outputOf(c.Type)
-	f := decodedField{index: c.Number - 1, varlena: c.Type.Len == -1, clean: slices.Contains(cleanOutputs, output), print: print}
+	f := decodedField{index: c.Number - 1, varlena: c.Type.Len == -1, clean: slices.Contains(cleanOutputs, output), print: printer}
 	switch {
 	case slices.Contains(verbatimOutputs, output):
 		f.pieces = verbatim
@@ -151,7 +151,8 @@ func (p *partDecoder) writeRow(to *framer, row datadir.Row) error {
 			dst = copyfmt.EscapeText(dst, start)
 		}
 	}
-	to.buffer = append(dst, '\n')
+	dst = append(dst, '\n')
+	to.buffer = dst
 	return nil
 }
 

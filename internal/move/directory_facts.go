@@ -42,8 +42,8 @@ func (d *directory) relation(t *datadir.Table) (planner.Relation, error) {
 			r.Columns = append(r.Columns, planner.Column{Name: c.Name, Type: typeFacts(c.Type, c.TypeName, c.Typmod, 0), NotNull: c.NotNull, CanRead: true})
 		}
 	}
-	if r.Kind == planner.Partitioned {
-		return r, d.sequences(t, &r)
+	if err := d.sequences(t, &r); err != nil || r.Kind == planner.Partitioned {
+		return r, err
 	}
 	if r.Temporary || r.AccessMethod != "heap" {
 		return r, nil
@@ -58,9 +58,6 @@ func (d *directory) relation(t *datadir.Table) (planner.Relation, error) {
 			return r, err
 		}
 		r.Children = len(heirs)
-	}
-	if err := d.sequences(t, &r); err != nil {
-		return r, err
 	}
 	d.lock.Lock()
 	defer d.lock.Unlock()

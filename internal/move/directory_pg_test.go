@@ -242,6 +242,59 @@ func TestDirectoryWhatIsOpen(t *testing.T) {
 // ids has a serial column, an identity column, and a sequence that was never called.
 const ids = "CREATE TABLE ids (v text, s serial, i bigint GENERATED ALWAYS AS IDENTITY, fresh serial)"
 
+// TestDirectoryWakesUp keeps nothing of a directory on which a server was started in the meantime.
+func TestDirectoryWakesUp(t *testing.T) {
+	t.Parallel()
+	for name, wish := range map[string]planner.Wish{
+		"one transaction": {}, "two phases": {Connections: 2, RangeBytes: 64 << 10}, "replaced": {Connections: 2, RangeBytes: 64 << 10, Fill: planner.Replace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMorgue(t, nil)
+			target := clustertest.Database(t)
+			m.fill(t, "CREATE TABLE t (id int, v text)", "INSERT INTO t SELECT i, repeat('v', 100) FROM generate_series(1, 20000) AS i")
+			clustertest.Exec(t, target, "CREATE TABLE t (id int, v text)")
+			m.stop(t, false)
+			q := onePair(m.source, target, "t", "", wish)
+			q.MaxRate = 1 << 20 // two seconds in all
+			r := starts(t, q)
+			until(t, "rows move", attemptLimit, func() bool { return r.move.Progress().Bytes > 0 })
+			if err := m.server.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if name == "replaced" { // It has gone again when the rows are to be committed.
+				if err := m.server.Stop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.ended(t, attemptLimit); err == nil || !strings.Contains(spelled(err), "a server ") || !strings.Contains(spelled(err), " the data directory ") {
+				t.Errorf("the move ended: %s", spelled(err))
+			}
+			if got := clustertest.Query(t, target, "SELECT count(*) FROM t"); got != "0" {
+				t.Errorf("%s rows were kept", got)
+			}
+			clean(t, target)
+		})
+	}
+}
+
+// TestDirectoryEncoding copies from a database of another encoding than the target's: the target converts.
+func TestDirectoryEncoding(t *testing.T) {
+	t.Parallel()
+	m := newMorgue(t, nil)
+	clustertest.Exec(t, m.server.URI("postgres"), "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+	source := m.server.URI("latin")
+	clustertest.Exec(t, source, "CREATE TABLE t (id int, v text)", "INSERT INTO t SELECT i, 'é' || chr(i) || E'ß\t\\\\' FROM generate_series(160, 255) AS i")
+	want := contents(t, source, "SELECT id, convert_to(v, 'UTF8') FROM t")
+	m.stop(t, false)
+	target := clustertest.Database(t)
+	clustertest.Exec(t, target, "CREATE TABLE t (id int, v text)")
+	moves(t, onePair("pgdata:"+m.server.Dir()+"?dbname=latin", target, "t", "", planner.Wish{}))
+	if got := contents(t, target, "SELECT id, convert_to(v, 'UTF8') FROM t"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestDirectoryTargets covers what a target can be, as for a source that is a server.
 func TestDirectoryTargets(t *testing.T) {
 	t.Parallel()
