@@ -3,6 +3,7 @@ package datadir
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/pghaul/pghaul/internal/datum"
@@ -81,6 +82,9 @@ func (db *Database) bootstrap(c *catalogs) error {
 	if err := db.openAttributes(c); err != nil {
 		return err
 	}
+	if err := db.borrowLayouts(c); err != nil {
+		return err
+	}
 	class, err := db.catalog(c, "pg_class")
 	if err != nil {
 		return err
@@ -126,6 +130,45 @@ func (db *Database) openAttributes(c *catalogs) error {
 	return err
 }
 
+// borrowLayouts takes the layouts of catalogs whose own rows in pg_attribute are damaged from other databases, where they are the same.
+func (db *Database) borrowLayouts(c *catalogs) error {
+	incomplete := func() bool {
+		for _, oid := range catalogNumbers {
+			if !completeLayout(c.layouts[oid]) {
+				return true
+			}
+		}
+		return false
+	}
+	if !incomplete() {
+		return nil
+	}
+	others, err := db.dir.Databases()
+	if err != nil {
+		return err
+	}
+	for i := range others {
+		other := &catalogs{tx: c.tx, layouts: map[uint32][]heap.Attribute{}}
+		other.local, err = readRelationMap(filepath.Join(db.dir.path, others[i].directory(0)), db.dir.release)
+		if err != nil || others[i].OID == db.OID || others[i].openAttributes(other) != nil {
+			continue // what cannot be read is no help, and no harm
+		}
+		for _, oid := range catalogNumbers {
+			if own := c.layouts[oid]; len(own) < len(other.layouts[oid]) || !completeLayout(own) {
+				c.layouts[oid] = other.layouts[oid]
+			}
+		}
+		if !incomplete() {
+			return nil
+		}
+	}
+	return nil
+}
+
+func completeLayout(layout []heap.Attribute) bool {
+	return len(layout) > 0 && !slices.ContainsFunc(layout, func(a heap.Attribute) bool { return a.Align == 0 })
+}
+
 // Columns of pg_attribute, as positions in columnPositions.attribute.
 const (
 	attRelation = iota
@@ -164,13 +207,8 @@ func (c *catalogs) attribute(r record) heap.Attribute {
 func (db *Database) catalog(c *catalogs, name string) (*catalog, error) {
 	oid := catalogNumbers[name]
 	result := &catalog{name: name, control: &db.dir.control, tx: c.tx, attributes: c.layouts[oid]}
-	for i, a := range result.attributes {
-		if a.Align == 0 {
-			return nil, db.lost(fmt.Sprintf("column %d of %s is missing from pg_attribute", i+1, name), c.attributes.catalog)
-		}
-	}
-	if len(result.attributes) == 0 {
-		return nil, db.lost("the columns of "+name+" are missing from pg_attribute", c.attributes.catalog)
+	if !completeLayout(result.attributes) {
+		return nil, db.lost("columns of "+name+" are missing from pg_attribute", c.attributes.catalog)
 	}
 	switch {
 	case c.local[oid] != 0:
@@ -188,7 +226,7 @@ func (db *Database) catalog(c *catalogs, name string) (*catalog, error) {
 		}
 	}
 	if result.path == "" {
-		return nil, db.lost("pg_class has no row of "+name, c.class.catalog)
+		result.path = db.Path(0, oid) // its row is damaged; so initdb names the file, and only VACUUM FULL gives it another name
 	}
 	result.path = filepath.Join(db.dir.path, result.path)
 	return result, nil

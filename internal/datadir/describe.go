@@ -35,10 +35,13 @@ func (db *Database) Describe(t *Table) error {
 func (db *Database) describeColumns(c *catalogs, t *Table) error {
 	at := c.at.attribute
 	attributes, columns := make([]heap.Attribute, t.natts), make([]Column, t.natts)
-	found := make([]bool, t.natts)
+	found, xmins := make([]bool, t.natts), make([]uint32, t.natts)
 	err := c.attributes.find(t.OID, func(r record) error {
 		n := int(r.int2(at[attNumber]))
 		if n < 1 || n > t.natts {
+			return nil
+		}
+		if found[n-1] && precedes(r.Tuple.Xmin(), xmins[n-1]) { // see ordered
 			return nil
 		}
 		a := c.attribute(r)
@@ -49,7 +52,7 @@ func (db *Database) describeColumns(c *catalogs, t *Table) error {
 			}
 			a.HasMissing = a.Missing != nil
 		}
-		attributes[n-1], found[n-1] = a, true
+		attributes[n-1], found[n-1], xmins[n-1] = a, true, r.Tuple.Xmin()
 		if !a.Dropped {
 			columns[n-1], err = db.column(c, r)
 		}

@@ -98,6 +98,10 @@ func fillHistory(t *testing.T, s *cluster.Server) string {
 			clustertest.Exec(t, uri, part)
 		}
 	}
+	if clustertest.Query(t, uri, "SELECT current_setting('server_version_num')::int >= 180000") == "t" {
+		clustertest.Exec(t, uri, "ALTER TABLE app.cols ADD computed int GENERATED ALWAYS AS (a + 1) VIRTUAL, ADD after_it int DEFAULT 3",
+			"INSERT INTO app.cols (a) VALUES (500)")
+	}
 	space := filepath.Join(filepath.Dir(s.Dir()), "space")
 	if err := os.Mkdir(space, 0o700); err != nil {
 		t.Fatal(err)

@@ -28,8 +28,11 @@ type printedColumn struct {
 	print       datum.Printer
 }
 
-// Printers makes printers for some columns of a table, by their numbers, in the order given; none means all of them. A virtual
-// generated column, which is nowhere on disk, and a type that cannot be printed are errors of kind planner.Refused.
+// virtual is Column.Generated of a column that is computed when it is read, which 18 introduced.
+const virtual = 'v'
+
+// Printers makes printers for some columns of a table, by their numbers, in the order given; none means all that are
+// stored. A virtual generated column, which is nowhere on disk, and a type that cannot be printed are errors of kind planner.Refused.
 func (db *Database) Printers(t *Table, numbers ...int) (*Printers, error) {
 	toaster, err := db.Toaster(t)
 	if err != nil {
@@ -38,7 +41,9 @@ func (db *Database) Printers(t *Table, numbers ...int) (*Printers, error) {
 	p := &Printers{toaster: toaster, threshold: largeValue}
 	if len(numbers) == 0 {
 		for _, c := range t.Columns {
-			numbers = append(numbers, c.Number)
+			if c.Generated != virtual {
+				numbers = append(numbers, c.Number)
+			}
 		}
 	}
 	for _, n := range numbers {
@@ -62,7 +67,7 @@ func (p *Printers) column(t *Table, number int) (printedColumn, error) {
 			continue
 		}
 		refused.Message = fmt.Sprintf("column %s of table %s.%s cannot be read from its file", c.Name, t.Schema, t.Name)
-		if c.Generated == 'v' {
+		if c.Generated == virtual {
 			refused.Detail, refused.Hint = "It is a virtual generated column: only a server computes it.", "Leave the column out."
 			return printedColumn{}, refused
 		}

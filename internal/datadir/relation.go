@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 )
@@ -82,6 +83,10 @@ func openRelation(path string, c *Control, expected uint32) (*Relation, error) {
 		}
 	}
 	if len(r.segments) == 0 {
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+			return nil, unreadable(filepath.Dir(path), fs.ErrNotExist,
+				"Mount the tablespace, or let its symbolic link in pg_tblspc lead to where its directory is.")
+		}
 		return nil, unreadable(path, fs.ErrNotExist, "The table's file is lost: only a backup has its rows.")
 	}
 	return r, nil

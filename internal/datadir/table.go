@@ -35,6 +35,7 @@ type Table struct {
 
 	toast uint32
 	natts int
+	xmin  uint32
 	path  string // of a lone file
 }
 
@@ -96,8 +97,18 @@ func (db *Database) tables(wanted func(*Table) bool) ([]Table, error) {
 			list = make([]Table, 0, count)
 		}
 	}
+	return ordered(list), nil
+}
+
+// ordered sorts by schema and name. Where a server died, the disk may have a new version of a row and the old one still undeleted: the
+// newer one counts.
+func ordered(list []Table) []Table {
+	slices.SortFunc(list, func(a, b Table) int {
+		return cmp.Or(cmp.Compare(a.OID, b.OID), -cmp.Compare(int32(a.xmin-b.xmin), 0))
+	})
+	list = slices.CompactFunc(list, func(a, b Table) bool { return a.OID == b.OID })
 	slices.SortFunc(list, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) })
-	return list, nil
+	return list
 }
 
 // Table finds a table by its name, and describes it. It reads all of pg_class: for many tables, use Tables and Describe.
@@ -145,7 +156,7 @@ func (c *catalogs) table(r record) Table {
 		AccessMethod: c.methods[r.oid(at[classMethod])], Pages: r.oid(at[classPages]),
 		Rows:        float64(math.Float32frombits(r.oid(at[classRows]))),
 		IsPartition: r.bool(at[classIsPartition]), HasChildren: r.bool(at[classHasChildren]),
-		toast: r.oid(at[classToast]), natts: int(r.int2(at[classColumns])),
+		toast: r.oid(at[classToast]), natts: int(r.int2(at[classColumns])), xmin: r.Tuple.Xmin(),
 	}
 	if t.File == 0 {
 		t.File = c.local[oid]
@@ -196,8 +207,7 @@ func (db *Database) Partitions(t *Table) ([]Table, error) {
 			return nil
 		})
 	})
-	slices.SortFunc(list, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) })
-	return list, err
+	return ordered(list), err
 }
 
 // Tablespaces gives the names of the tablespaces by OID.

@@ -183,6 +183,8 @@ func (x *Toaster) open(p heap.ToastPointer) error {
 		return fmt.Errorf("a value is in TOAST relation %d, and the table has none", p.RelationID)
 	case x.toast.OID != p.RelationID && x.toast.path == "":
 		return fmt.Errorf("a value is in TOAST relation %d, and the table's is %d", p.RelationID, x.toast.OID)
+	case x.toast.File == 0 && x.toast.path == "":
+		return fmt.Errorf("TOAST relation %d is not in pg_class", p.RelationID)
 	case x.heap != nil || x.openErr != nil:
 		return x.openErr
 	}
