@@ -1,5 +1,10 @@
 package heap
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Rewrite says what changes in pages that move into a new relation.
 type Rewrite struct {
 	// Attrs are the table's columns by number, dropped ones included. A tuple that is older than a column with a Missing value is
@@ -14,9 +19,159 @@ type Rewrite struct {
 	Enums map[int]map[uint32]uint32
 	// Checksums gives every page its checksum.
 	Checksums bool
-	// Tx tells what became of transactions where a tuple has no hint. It is asked by one goroutine at a time.
+	// Tx tells what became of transactions where a tuple has no hint; nil makes such a tuple an error. It is asked by one goroutine at
+	// a time.
 	Tx Transactions
 	// Walk also walks through the columns of every tuple, and fails at the first that does not fit its tuple. For pages that no running
 	// server vouches for.
 	Walk bool
+}
+
+// Rewriter rewrites pages, one at a time. It holds the room that this takes, so each goroutine needs its own.
+type Rewriter struct {
+	Rewrite
+	size    int
+	full    int // tuples with fewer attributes are formed anew
+	tx      remembered
+	scratch Page   // the source of a page that is rewritten in place
+	formed  []byte // a tuple formed anew
+	values  []Value
+	taken   []uint64 // a bit for each aligned place of a page that holds a part of a tuple
+}
+
+// NewRewriter returns a Rewriter for pages of size bytes.
+func NewRewriter(r Rewrite, size int) *Rewriter {
+	w := &Rewriter{Rewrite: r, size: size, tx: remembered{tx: r.Tx}, scratch: make(Page, size), taken: make([]uint64, (size/maxAlign+63)/64)}
+	for i, a := range r.Attrs {
+		if a.HasMissing && a.Missing != nil {
+			w.full = i + 1
+		}
+	}
+	return w
+}
+
+// Page writes the live tuples of src into dst, block number block of the new relation, and returns how many there are. Without any, dst
+// is a valid page that holds nothing. Tuples that grew and found no room go to spill, which must copy them: they are for a Packer.
+// The pages may be the same one.
+func (r *Rewriter) Page(dst, src Page, block uint32, spill func(Tuple) error) (rows int, err error) {
+	w, err := r.Weigh(src)
+	if err != nil {
+		return 0, err
+	}
+	return r.Write(dst, src, w, block, spill)
+}
+
+// Write is Page for a source that was weighed.
+func (r *Rewriter) Write(dst, src Page, w Weight, block uint32, spill func(Tuple) error) (rows int, err error) {
+	if len(dst) != r.size {
+		return 0, fmt.Errorf("a page of %d bytes cannot be written to %d", r.size, len(dst))
+	}
+	if w.Whole {
+		if &dst[0] != &src[0] {
+			copy(dst, src)
+		}
+		return w.Rows, r.seal(dst, block)
+	}
+	if &dst[0] == &src[0] {
+		copy(r.scratch, src)
+		src = r.scratch
+	}
+	pack := Packer{page: dst}
+	pack.Reset()
+	if err := r.compact(&pack, src, w, spill); err != nil {
+		return 0, err
+	}
+	return w.Rows, r.seal(dst, block)
+}
+
+// Seal gives a packer's tuples their headers and values, and its page its place: block.
+func (r *Rewriter) Seal(p *Packer, block uint32) (Page, error) { return p.page, r.seal(p.page, block) }
+
+// compact packs the live tuples of a page.
+func (r *Rewriter) compact(pack *Packer, src Page, w Weight, spill func(Tuple) error) error {
+	if w.Rows == 0 {
+		return nil
+	}
+	clear(r.taken)
+	for n := 1; n <= src.Lines(); n++ {
+		l, err := src.Line(n)
+		if err != nil || l.State != LineNormal {
+			if err != nil && l.State == LineNormal {
+				return err
+			}
+			continue
+		}
+		if !r.take(l.Offset, l.Length) {
+			return fmt.Errorf("line %d shares its bytes with another line", n)
+		}
+		t, err := src.tuple(l, n)
+		if err != nil {
+			return err
+		}
+		verdict, err := Judge(t, &r.tx)
+		if err != nil || verdict != Live {
+			if err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+			continue
+		}
+		if t.Natts() < r.full {
+			if t, err = r.form(t); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		if pack.Add(t) {
+			continue
+		}
+		if spill == nil {
+			return fmt.Errorf("line %d: the page has no room for the tuple", n)
+		}
+		if err := spill(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take marks bytes of the source as a tuple's, and reports whether they were free.
+func (r *Rewriter) take(offset, length int) bool {
+	for at := offset / maxAlign; at < (offset+length+maxAlign-1)/maxAlign; at++ {
+		if r.taken[at/64]&(1<<(at%64)) != 0 {
+			return false
+		}
+		r.taken[at/64] |= 1 << (at % 64)
+	}
+	return true
+}
+
+// remembered keeps the last answer: the tuples of a page are mostly of few transactions.
+type remembered struct {
+	tx     Transactions
+	xid    uint32
+	status Status
+}
+
+var errUnhinted = errors.New("the tuple has no hint about its transaction, and there is no pg_xact to ask")
+
+// Status asks for another transaction than the last one only.
+func (r *remembered) Status(xid uint32) (Status, error) {
+	if r.tx == nil {
+		return InProgress, errUnhinted
+	}
+	if r.xid == xid {
+		return r.status, nil
+	}
+	status, err := r.tx.Status(xid)
+	if err == nil {
+		r.xid, r.status = xid, status
+	}
+	return status, err
+}
+
+// Updater asks.
+func (r *remembered) Updater(multi uint32) (uint32, bool, error) {
+	if r.tx == nil {
+		return 0, false, errUnhinted
+	}
+	return r.tx.Updater(multi)
 }
