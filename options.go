@@ -56,6 +56,13 @@ type CopyOptions struct {
 	// created or truncated in the same transaction.
 	Freeze planner.Tristate
 
+	// NotLogged is for planner.Pages: the pages reach the target's files and no WAL, which is faster. It is refused where standbys, slots, an
+	// archive or a running base backup would miss the rows. Defaults to false: they are logged.
+	NotLogged bool
+
+	// AcceptMissing lets NotLogged leave standbys and archives without the rows. Defaults to false.
+	AcceptMissing bool
+
 	// Where is a condition in SQL over the source's columns; only rows for which it is true are copied. It is sent as it is, so
 	// it must come from someone who may run SQL on the source. Names are looked up as in Query. Defaults to all rows.
 	Where string
@@ -154,6 +161,6 @@ func (o *CopyOptions) wish() planner.Wish {
 		Where: o.Where, Columns: o.Columns,
 		BatchSize: o.BatchSize, CopyThreshold: o.CopyThreshold, Returning: o.Returning,
 		OnConflict: o.OnConflict, ConflictColumns: o.ConflictColumns,
-		RangeBytes: o.RangeBytes,
+		RangeBytes: o.RangeBytes, NotLogged: o.NotLogged, AcceptMissing: o.AcceptMissing,
 	}
 }

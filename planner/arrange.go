@@ -33,6 +33,10 @@ func (s *situation) arrange(w way) (*layout, *Error) {
 
 // connect settles the number of connections, as far as it does not depend on how they commit.
 func (s *situation) connect(w way, l *layout) *Error {
+	if w.method == Pages { // One connection on each side; how many goroutines rewrite pages is another matter.
+		l.connections = 1
+		return nil
+	}
 	l.connections = s.wish.Connections
 	if w.single && l.connections != 1 {
 		if l.connections > 1 {

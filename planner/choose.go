@@ -35,7 +35,7 @@ type way struct {
 }
 
 func ways() []way {
-	return []way{relayWay(), insertSelectWay(), createAsWay(), unloggedWay(), insertWay(), mergeWay()}
+	return []way{relayWay(), insertSelectWay(), createAsWay(), unloggedWay(), insertWay(), mergeWay(), pagesWay()}
 }
 
 // candidate is a method with what came of looking at it.
@@ -85,7 +85,7 @@ func (s *situation) pick(all []candidate) (int, *Error) {
 	best := -1
 	for i, c := range all {
 		switch {
-		case c.reason != "" || c.method == CreateAs:
+		case c.reason != "" || c.method == CreateAs || c.method == Pages:
 		case best >= 0 && c.method == Merge && all[best].method == Insert:
 			// Whatever it costs: INSERT batches end with an error where the source has a key twice.
 			best = i
@@ -116,7 +116,7 @@ func (s *situation) refusedMethod(m Method, reason string) *Error {
 func (s *situation) noMethod(all []candidate) *Error {
 	var detail string
 	for _, c := range all {
-		if c.method == CreateAs && c.reason == "" {
+		if c.method == CreateAs && c.reason == "" || c.method == Pages {
 			continue
 		}
 		if detail != "" {

@@ -14,6 +14,9 @@ func (s *situation) commit(w way, l *layout) {
 	switch {
 	case s.wish.Commit == CommitRange:
 		l.atomic = PerRange
+	case w.method == Pages:
+		l.atomic = Swap
+		l.reasons = append(l.reasons, "the pages fill a new table, which is then put in the target's place")
 	case !s.created && s.fill() == Replace:
 		l.atomic = Swap
 		l.reasons = append(l.reasons, "--replace fills a new table and swaps the two")

@@ -25,6 +25,8 @@ type Facts struct {
 	// Truncate.
 	TruncatedWith []Place
 	TruncatedBy   string
+	// Pages is set where Wish.Method asks for method pages.
+	Pages *PageFacts
 }
 
 // Definition is how to make a missing target after the source's likeness.

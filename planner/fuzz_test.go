@@ -83,7 +83,7 @@ func (d *dice) relation() Relation {
 
 func (d *dice) wish() Wish {
 	w := Wish{
-		Method: Method(d.pick("", "", "relay", "insert-select", "create-as", "unlogged", "insert", "merge")), Format: Format(d.pick("", "", "binary", "text")), Connections: d.roll(9),
+		Method: Method(d.pick("", "", "relay", "insert-select", "create-as", "unlogged", "insert", "merge", "pages")), Format: Format(d.pick("", "", "binary", "text")), Connections: d.roll(9),
 		Fill: Fill(d.roll(4)), Create: d.yes(), Commit: Commit(d.roll(2)), Freeze: Tristate(d.roll(3) - 1), Where: d.pick("", "", "a > 1 -- b"), BatchSize: d.roll(9), CopyThreshold: d.roll(3) - 1,
 		Returning: d.pick("", "", "a"), OnConflict: OnConflict(d.roll(3)), RangeBytes: max(d.number()>>8, 0),
 	}
@@ -98,6 +98,9 @@ func (d *dice) facts() Facts {
 	f.TargetServer.FreePrepared, f.TargetServer.FreeConnections, f.SourceServer.Pooled = d.roll(9), d.roll(99), d.roll(8) == 1
 	if d.yes() {
 		f.Definition = &Definition{Name: d.pick("", "a"), Before: []string{"CREATE;"}, Indexes: []string{"INDEX"}}
+	}
+	if d.yes() {
+		f.Pages = &PageFacts{FullPageWrites: d.yes(), Unseen: []string{"x"}[:d.roll(2)], Source: PageSide{Attributes: make([]PageAttribute, d.roll(4))}, Target: PageSide{Attributes: make([]PageAttribute, d.roll(4))}}
 	}
 	if d.roll(4) == 1 {
 		f.Recorded = &Recorded{Ranges: []Range{{Part: d.roll(3) - 1}}, Done: make([]bool, 1), Key: "k"}
@@ -168,7 +171,7 @@ func checkPlan(t *testing.T, p *Plan) {
 func TestChooseRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	plans := map[Method]int{}
-	for range 4000 {
+	for range 6000 {
 		data := make([]byte, 400)
 		for i := range data {
 			data[i] = byte(random.Uint32())
@@ -191,6 +194,7 @@ func TestChooseRandom(t *testing.T) {
 		if d.yes() {
 			w = Wish{Method: w.Method, Connections: w.Connections, Create: true}
 		}
+		f.Pages = pageFacts(f)
 		f.SameDatabase, f.Definition, f.TargetServer.FreePrepared, f.Target.Empty = d.yes(), dumped(), d.roll(9), true
 		if p, err := Choose(f, w); err == nil {
 			checkPlan(t, p)

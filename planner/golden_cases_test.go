@@ -8,7 +8,7 @@ type golden func() (Facts, Wish)
 // goldens are the plans and refusals whose whole text is kept in testdata.
 func goldens() map[string]golden {
 	all := map[string]golden{}
-	for _, group := range []map[string]golden{methodGoldens(), commitGoldens(), placeGoldens(), refusalGoldens(), directoryGoldens()} {
+	for _, group := range []map[string]golden{methodGoldens(), commitGoldens(), placeGoldens(), refusalGoldens(), directoryGoldens(), pagesGoldens()} {
 		maps.Copy(all, group)
 	}
 	return all

@@ -12,11 +12,12 @@ const (
 	Unlogged     Method = "unlogged"
 	Insert       Method = "insert"
 	Merge        Method = "merge"
+	Pages        Method = "pages"
 )
 
 // Methods returns every method in listing order.
 func Methods() []Method {
-	return []Method{Relay, InsertSelect, CreateAs, Unlogged, Insert, Merge}
+	return []Method{Relay, InsertSelect, CreateAs, Unlogged, Insert, Merge, Pages}
 }
 
 // Format is the COPY format of the rows on the wire.

@@ -29,6 +29,7 @@ type Plan struct {
 
 	Batch *BatchPlan // method insert
 	Merge *MergePlan // method merge
+	Pages *PagesPlan // method pages
 
 	Reasons  []string      // why this method, format and commit: whole phrases
 	Notes    []string      // what the user should know: defaults used, triggers that fire, children left out

@@ -19,6 +19,9 @@ func (p *Plan) Statements() []Statement {
 	if len(p.Ranges) == 0 {
 		return nil
 	}
+	if p.Pages != nil {
+		return p.Pages.statements()
+	}
 	r := p.example()
 	if !streams(p.Method) {
 		return []Statement{{Label: p.Target.label("SQL"), SQL: p.WriteSQL(r)}}

@@ -12,9 +12,12 @@ func (s *situation) steps(p *Plan, l *layout) {
 	case PerRange:
 		s.rangeSteps(p)
 	case Swap:
-		if s.created {
+		switch {
+		case s.created && p.Method == Pages:
+			s.bornWithPages(p, l)
+		case s.created:
 			s.bornHidden(p, l)
-		} else {
+		default:
 			s.swap(p, l)
 		}
 	case OneTransaction, TwoPhase:

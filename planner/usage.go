@@ -79,19 +79,21 @@ func repeated(names []string) []string {
 
 func (c *complaints) combinations(w *Wish) {
 	conflict := w.OnConflict != NoConflictAction
-	inServer := w.Method == InsertSelect || w.Method == CreateAs || w.Method == Unlogged
+	inServer := w.Method == InsertSelect || w.Method == CreateAs || w.Method == Unlogged || w.Method == Pages
 	c.add(w.Method == Merge && !conflict, "--method merge needs --on-conflict")
 	c.add(len(w.ConflictColumns) > 0 && !conflict, "--conflict-columns needs --on-conflict")
 	c.add(conflict && w.Method != Auto && w.Method != Merge && w.Method != Insert,
 		"--on-conflict cannot be used with --method "+string(w.Method))
 	c.add(w.Returning != "" && w.Method != Auto && w.Method != Insert, "--returning cannot be used with --method "+string(w.Method))
 	c.add(inServer && w.Format != AnyFormat, "--format cannot be used with --method "+string(w.Method)+", whose rows never leave the server")
+	c.add((w.NotLogged || w.AcceptMissing) && w.Method != Pages, "--not-logged and --accept-missing-on-standbys go with --method pages")
+	c.add(w.AcceptMissing && !w.NotLogged, "--accept-missing-on-standbys goes with --not-logged: otherwise nothing is missing")
 	c.add(conflict && w.Fill == Replace, "--on-conflict cannot be used with --replace, which starts from an empty table")
 	if w.Commit != CommitRange {
 		return
 	}
 	c.add(w.Fill == Replace, "--commit range cannot be used with --replace, which shows all rows at once")
-	c.add(w.Method == CreateAs || w.Method == Unlogged || w.Method == Merge,
+	c.add(w.Method == CreateAs || w.Method == Unlogged || w.Method == Merge || w.Method == Pages,
 		"--commit range cannot be used with --method "+string(w.Method)+", which is one transaction")
 	c.add(conflict && w.Method == Auto, "--commit range and --on-conflict go together with --method insert only")
 	c.add(w.Freeze == Yes, "--commit range cannot be used with --freeze, which needs the table to be made or truncated in the same transaction")

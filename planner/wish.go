@@ -24,6 +24,9 @@ type Wish struct {
 
 	OnConflict      OnConflict
 	ConflictColumns []string // nil means the primary key
+	// NotLogged writes pages that reach no WAL, and AcceptMissing says that standbys, archives and backups may miss the rows (method pages).
+	NotLogged     bool
+	AcceptMissing bool
 	// RangeBytes is the wanted size of one range, heap and TOAST together. 0 chooses by size and connections.
 	RangeBytes int64
 }

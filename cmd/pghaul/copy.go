@@ -130,7 +130,7 @@ func (f *copyFlags) howGroup() flagGroup {
 		words, methods = append(words, string(m)), append(methods, m)
 	}
 	g.flags.Var(choiceFlag(&o.Method, "METHOD", "auto", words, methods),
-		"method", "auto, relay, insert-select, create-as, unlogged, insert or merge")
+		"method", "auto, relay, insert-select, create-as, unlogged, insert, merge or pages")
 	g.flags.Var(choiceFlag(&o.Format, "FORMAT", "auto",
 		[]string{"auto", "binary", "text"}, []planner.Format{planner.AnyFormat, planner.Binary, planner.Text}),
 		"format", "of the rows on the wire: auto, binary or text")
@@ -139,6 +139,8 @@ func (f *copyFlags) howGroup() flagGroup {
 	g.flags.Var(choiceFlag(&o.Freeze, "auto|yes|no", "auto",
 		[]string{"auto", "yes", "no"}, []planner.Tristate{planner.Decide, planner.Yes, planner.No}),
 		"freeze", "write rows already frozen, which saves VACUUM the work; yes when no value is given")
+	g.flags.BoolVar(&o.NotLogged, "not-logged", false, "method pages: write no WAL; refused where standbys or archives would miss the rows")
+	g.flags.BoolVar(&o.AcceptMissing, "accept-missing-on-standbys", false, "with --not-logged: standbys and archives may miss the rows")
 	g.flags.Var(countFlag(&o.BatchSize, "ROWS"), "batch-size", "`ROWS` of one INSERT of method insert (default 1000)")
 	g.flags.Var(thresholdFlag(&o.CopyThreshold), "copy-threshold", "method insert sends batches of so many rows by COPY; auto measures both")
 	g.flags.StringVar(&o.Returning, "returning", "", "`LIST` for INSERT ... RETURNING of method insert; the values are dropped")

@@ -95,3 +95,12 @@ func (db *Database) ToastTable(t *Table) *Table {
 	}
 	return toast
 }
+
+// Blocks is the number of blocks of a table's main fork now.
+func (db *Database) Blocks(t *Table) (uint32, error) {
+	r, err := db.File(t)
+	if err != nil {
+		return 0, err
+	}
+	return r.Blocks(), r.Close()
+}

@@ -37,8 +37,11 @@ func (r *run) compareOpen(ctx context.Context, t *table, w *worker) error {
 
 // compareVisible compares after the commit.
 func (r *run) compareVisible(ctx context.Context, t *table) error {
-	if t.source.directory != nil {
+	switch {
+	case t.source.directory != nil:
 		return r.compareDirectoryVisible(ctx, t)
+	case t.plan.Method == planner.Pages:
+		return r.comparePages(ctx, t)
 	}
 	snap := r.snapshots[t.source]
 	src, err := snap.reader(ctx)

@@ -71,7 +71,10 @@ func (o *opening) survey(ctx context.Context, t *table, from, to *found) error {
 		t.encoding = d.encoding(f.TargetServer)
 	}
 	t.target = m.siteOf("target", to.config, f.TargetServer)
-	return t.findRecords(ctx, m.request.Wish)
+	if err := t.findRecords(ctx, m.request.Wish); err != nil {
+		return err
+	}
+	return t.findPages(ctx, m.request.Wish)
 }
 
 // plan chooses the plan of one table by its facts and what else is to be asked about it.

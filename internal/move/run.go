@@ -119,7 +119,8 @@ func (r *run) prepare(ctx context.Context, m *Move, report *Report) error {
 		}
 	}
 	for _, t := range m.tables {
-		if r.snapshots[t.source] != nil || t.source.directory != nil { // Nobody changes a directory on which no server runs.
+		// Nobody changes a directory on which no server runs. Pages are read under a lock, and a snapshot would keep VACUUM from freezing them.
+		if r.snapshots[t.source] != nil || t.source.directory != nil || t.plan.Method == planner.Pages {
 			continue
 		}
 		snap, err := takeSnapshot(ctx, t.source, t.encoding, pathFor(m.request.Query, r.wish.Where), m.locksOn(t.source), m.sharesSnapshot(t.source))

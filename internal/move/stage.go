@@ -7,6 +7,7 @@ const (
 	stageWaiting int32 = iota // for a connection or another table
 	stageBefore
 	stageRows
+	stageLog // method pages: VACUUM puts the pages into the WAL
 	stageIndexes
 	stageVerify
 	stageCommit
@@ -25,6 +26,8 @@ func (s *stage) String() string {
 		return "prepare"
 	case stageRows:
 		return "rows"
+	case stageLog:
+		return "logging"
 	case stageIndexes:
 		return "indexes"
 	case stageVerify:

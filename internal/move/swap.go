@@ -12,15 +12,11 @@ func (r *run) bySwap(ctx context.Context, t *table, undo *undoLog) error {
 	if err := runOwn(ctx, t, t.plan.Before, 1, undo); err != nil {
 		return err
 	}
-	ws, err := r.workers(ctx, t, t.plan.Connections)
+	release, err := r.fill(ctx, t)
+	defer release()
 	if err != nil {
 		return err
 	}
-	if err := r.fillHidden(ctx, t, ws); err != nil {
-		r.dismiss(t, ws, true)
-		return err
-	}
-	r.dismiss(t, ws, false)
 	before, change, after := splitSteps(t.plan.After)
 	t.stage.set(stageIndexes)
 	if err := runOwn(ctx, t, before, t.plan.Connections, undo); err != nil {
@@ -32,6 +28,21 @@ func (r *run) bySwap(ctx context.Context, t *table, undo *undoLog) error {
 	t.committed = true
 	undo.forget()
 	return r.afterwards(ctx, t, after, undo)
+}
+
+// fill puts the rows into the hidden table. What it returns gives up what is kept for a comparison afterwards.
+func (r *run) fill(ctx context.Context, t *table) (release func(), err error) {
+	if t.plan.Method == planner.Pages {
+		return r.fillPages(ctx, t)
+	}
+	release = func() {}
+	ws, err := r.workers(ctx, t, t.plan.Connections)
+	if err != nil {
+		return release, err
+	}
+	err = r.fillHidden(ctx, t, ws)
+	r.dismiss(t, ws, err != nil)
+	return release, err
 }
 
 // fillHidden moves the rows. The workers commit one after the other: nobody looks at the hidden table.

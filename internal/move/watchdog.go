@@ -146,7 +146,7 @@ func pidList(pids []uint32) string {
 // worksInside reports whether the silence is that of a statement which runs inside the target's server and sends nothing until its end:
 // an index build, a SET LOGGED, an INSERT ... SELECT. Such a statement is left alone as long as its server says that it is active.
 func (w *watchdog) worksInside(ctx context.Context, t *table, s *silence) bool {
-	if s.stage == stageRows && !inServer(t.plan.Method) {
+	if s.stage == stageRows && !inServer(t.plan.Method) && t.plan.Method != planner.Pages {
 		return false
 	}
 	for _, at := range []*site{t.target, t.source} {

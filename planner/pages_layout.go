@@ -1,0 +1,107 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pghaul/pghaul/internal/sqltext"
+)
+
+// pagesLayoutBlock compares how the values lie on the page: tuples are taken as they are, so both tables must agree on each column's place, size
+// and type.
+func (s *situation) pagesLayoutBlock() string {
+	from, to := s.facts.Pages.Source.Attributes, s.facts.Pages.Target.Attributes
+	if to == nil { // A new table has the live columns of its source, in their order.
+		for _, a := range from {
+			if a.Dropped {
+				return "the source has a dropped column, whose place a new table lacks"
+			}
+		}
+		return s.pagesTypeBlock()
+	}
+	if len(from) != len(to) {
+		return fmt.Sprintf("the source has %s on its pages and the target %s, dropped ones included", count(len(from), "column"), count(len(to), "column"))
+	}
+	for i := range from {
+		if why := attributeBlock(&from[i], &to[i]); why != "" {
+			return why
+		}
+	}
+	return s.pagesTypeBlock()
+}
+
+func attributeBlock(from, to *PageAttribute) string {
+	name := "column " + sqltext.QuoteIdent(from.Name)
+	switch {
+	case from.Dropped || to.Dropped:
+		return "a column was dropped from the source or the target, and the places of the others differ in a new table"
+	case from.Name != to.Name:
+		return name + " of the source stands where the target has " + sqltext.QuoteIdent(to.Name)
+	case from.Len != to.Len || from.Align != to.Align:
+		return name + " is stored otherwise in the target"
+	case from.Generated != to.Generated || from.Virtual != to.Virtual:
+		return name + " is generated otherwise in the target"
+	}
+	return ""
+}
+
+// pagesTypeBlock looks for types whose values mean something else on the other side.
+func (s *situation) pagesTypeBlock() string {
+	for _, from := range s.source.Columns {
+		to := from
+		if !s.created {
+			c := column(s.target.Columns, from.Name)
+			if c == nil {
+				return "the target has no column " + sqltext.QuoteIdent(from.Name)
+			}
+			to = *c
+		}
+		if why := s.storedBlock(&from.Type, &to.Type); why != "" {
+			return "column " + sqltext.QuoteIdent(from.Name) + " " + why
+		}
+	}
+	return ""
+}
+
+// storedBlock says why stored values of one type are not those of the other.
+func (s *situation) storedBlock(from, to *Type) string {
+	switch {
+	case from.Schema != to.Schema || from.Name != to.Name || from.Mod != to.Mod && to.Mod != -1:
+		return "is " + from.SQL + " in the source and " + to.SQL + " in the target"
+	case s.facts.SameDatabase:
+		return ""
+	}
+	return s.foreignBlock(from, to)
+}
+
+// foreignBlock judges a type whose values come from another database, where objects have other numbers.
+func (s *situation) foreignBlock(from, to *Type) string {
+	switch {
+	case from.Class == Array && from.Elem != nil && to.Elem != nil && from.BuiltIn():
+		return s.foreignBlock(from.Elem, to.Elem)
+	case from.BuiltIn() && numbered[from.Name]:
+		return "is of type " + from.SQL + ", whose values are numbers of objects in their own database"
+	case from.BuiltIn() && from.Name == "aclitem" && s.facts.SourceServer.Version/10000 != s.facts.TargetServer.Version/10000:
+		return "is of type aclitem, which versions store differently"
+	case from.BuiltIn():
+		return ""
+	case from.Class == Enum:
+		for _, label := range from.Labels {
+			if !slices.Contains(to.Labels, label) {
+				return "is of enum type " + from.SQL + ", which lacks the label " + sqltext.QuoteLiteral(label) + " in the target"
+			}
+		}
+		return ""
+	case from.Class == BaseType && from.Extension != "" && from.Extension == to.Extension && from.ExtensionVersion == to.ExtensionVersion:
+		return ""
+	case from.Class == Domain && from.Base != nil && to.Base != nil && s.created:
+		return s.foreignBlock(from.Base, to.Base)
+	}
+	return "is of type " + from.SQL + ", which is another database's own; only enums and types of the same extension version are carried over"
+}
+
+// numbered are the types whose values are OIDs that another database gives to other objects; pg_upgrade refuses most of them too.
+var numbered = map[string]bool{
+	"regproc": true, "regprocedure": true, "regoper": true, "regoperator": true, "regclass": true, "regtype": true, "regconfig": true,
+	"regdictionary": true, "regnamespace": true, "regrole": true, "regcollation": true,
+}

@@ -1,0 +1,125 @@
+package planner
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// pageFacts are those of two servers on this machine whose tables lie alike.
+func pageFacts(f Facts) *PageFacts {
+	side := func(r *Relation) PageSide {
+		s := PageSide{BlockSize: 8192, SegmentBlocks: 131072}
+		if r.Kind == Missing {
+			return s
+		}
+		for _, c := range r.Columns {
+			s.Attributes = append(s.Attributes, PageAttribute{Name: c.Name, Len: 8, Align: 'd', NotNull: c.NotNull})
+		}
+		return s
+	}
+	return &PageFacts{Source: side(&f.Source), Target: side(&f.Target), FullPageWrites: true}
+}
+
+func pages(change func(f *Facts, w *Wish)) (Facts, Wish) {
+	f := within(orders(1, "orders"), orders(2, "orders_copy"))
+	f.Source.AccessMethod, f.Target.AccessMethod = "heap", "heap"
+	f.Target.Rebuild, f.Target.IsOwner, f.Target.CanCreate = &Rebuild{}, true, true
+	w := Wish{Method: Pages}
+	f.Pages = pageFacts(f)
+	change(&f, &w)
+	return f, w
+}
+
+func pagesGoldens() map[string]golden {
+	return map[string]golden{
+		"pages": func() (Facts, Wish) {
+			return pages(func(f *Facts, _ *Wish) { f.TargetServer.Version = 160000 })
+		},
+		"pages_not_logged": func() (Facts, Wish) {
+			return pages(func(f *Facts, w *Wish) {
+				w.NotLogged, w.AcceptMissing, w.Connections = true, true, 2
+				f.Pages.Unseen = []string{"a replication slot waits for the WAL"}
+				f.Pages.Source.Attributes[1].NotNull, f.Pages.Target.Attributes[1].NotNull = false, true
+				f.Pages.Target.Checks = []PageConstraint{{Name: "positive", Definition: "CHECK ((n > 0))", Expression: "(n > 0)", Valid: true}}
+			})
+		},
+		"pages_create": func() (Facts, Wish) {
+			return pages(func(f *Facts, w *Wish) {
+				f.Target = missing("public", "orders_copy")
+				f.Pages.Target.Attributes = nil
+				f.Definition, w.Create = dumped(), true
+			})
+		},
+	}
+}
+
+func TestPagesRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(f *Facts, w *Wish)
+		want   string
+	}{
+		{"where", func(_ *Facts, w *Wish) { w.Where = "id > 1" }, "copied whole"},
+		{"columns", func(_ *Facts, w *Wish) { w.Columns = []string{"id", "day", "n", "note"} }, "copied whole"},
+		{"append", func(_ *Facts, w *Wish) { w.Fill = Append }, "cannot be added"},
+		{"partitioned", func(f *Facts, _ *Wish) { f.Source.Kind = Partitioned }, "name its partitions"},
+		{"unlogged source", func(f *Facts, _ *Wish) { f.Source.Unlogged = true }, "checkpoint does not write"},
+		{"unlogged target", func(f *Facts, _ *Wish) { f.Target.Unlogged = true }, "would empty it"},
+		{"access method", func(f *Facts, _ *Wish) { f.Source.AccessMethod = "columnar" }, `"columnar"`},
+		{"trigger", func(f *Facts, _ *Wish) { f.Target.Triggers = []Trigger{{Name: "t"}} }, "would not fire"},
+		{"policy", func(f *Facts, _ *Wish) { f.Target.RowSecurity = true }, "ow-level security"},
+		{"owner", func(f *Facts, _ *Wish) { f.Target.IsOwner = false }, "does not own it"},
+		{"standby", func(f *Facts, _ *Wish) { f.SourceServer.Standby = true }, "is a standby"},
+		{"pooler", func(f *Facts, _ *Wish) { f.TargetServer.Pooled = true }, "pooler"},
+		{"encoding", func(f *Facts, _ *Wish) { f.SourceServer.Encoding = "LATIN1" }, "encoding is LATIN1"},
+		{"files", func(f *Facts, _ *Wish) { f.Pages.Blocked = []string{"the files of the source are elsewhere"} }, "are elsewhere"},
+		{"block size", func(f *Facts, _ *Wish) { f.Pages.Source.BlockSize = 4096 }, "4096 bytes"},
+		{"full_page_writes", func(f *Facts, _ *Wish) { f.Pages.FullPageWrites = false }, "full_page_writes off"},
+		{"standbys", func(f *Facts, w *Wish) { w.NotLogged, f.Pages.Unseen = true, []string{"the WAL is archived"} }, "the WAL is archived; --accept"},
+		{"dropped column", func(f *Facts, _ *Wish) { f.Pages.Source.Attributes[1].Dropped = true }, "was dropped"},
+		{"more columns", func(f *Facts, _ *Wish) { f.Pages.Source.Attributes = append(f.Pages.Source.Attributes, PageAttribute{}) }, "5 columns"},
+		{"order", func(f *Facts, _ *Wish) {
+			a := f.Pages.Source.Attributes
+			a[0], a[1] = a[1], a[0]
+		}, "stands where the target has"},
+		{"generated", func(f *Facts, _ *Wish) { f.Pages.Target.Attributes[2].Generated = "(id + 1)" }, "generated otherwise"},
+		{"length", func(f *Facts, _ *Wish) { f.Target.Columns[3].Type.Mod = 9 }, "in the target"},
+		{"object numbers", func(f *Facts, _ *Wish) {
+			f.SameDatabase = false
+			f.Source.Columns[2].Type = Type{OID: 2205, Schema: "pg_catalog", Name: "regclass", SQL: "regclass", Mod: -1, Class: BaseType}
+			f.Target.Columns[2].Type = f.Source.Columns[2].Type
+		}, "numbers of objects"},
+		{"composite of another database", func(f *Facts, _ *Wish) {
+			f.SameDatabase = false
+			f.Source.Columns[2].Type = Type{OID: 70000, Schema: "public", Name: "pair", SQL: "public.pair", Mod: -1, Class: Composite}
+			f.Target.Columns[2].Type = f.Source.Columns[2].Type
+		}, "another database's own"},
+		{"label of another database", func(f *Facts, _ *Wish) {
+			f.SameDatabase = false
+			f.Source.Columns[2].Type = Type{OID: 70000, Schema: "public", Name: "mood", SQL: "public.mood", Mod: -1, Class: Enum, Labels: []string{"sad"}}
+			f.Target.Columns[2].Type = f.Source.Columns[2].Type
+			f.Target.Columns[2].Type.Labels = []string{"happy"}
+		}, "lacks the label 'sad'"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, w := pages(c.change)
+			p, err := Choose(f, w)
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != Refused || !strings.Contains(e.Detail, c.want) {
+				t.Errorf("got plan %v and error %v (%s), want a refusal with %q", p != nil, err, e.Detail, c.want)
+			}
+		})
+	}
+}
+
+func TestPagesAreTakenByNameOnly(t *testing.T) {
+	f, w := pages(func(_ *Facts, w *Wish) { w.Method = Auto })
+	if p := mustChoose(t, f, w); p.Method == Pages {
+		t.Error("pages were taken without being asked for")
+	}
+	f, w = pages(func(_ *Facts, w *Wish) { w.Method, w.NotLogged = Relay, true })
+	if _, err := Choose(f, w); err == nil || !strings.Contains(err.Error(), "--method pages") {
+		t.Errorf("--not-logged with relay: %v", err)
+	}
+}
