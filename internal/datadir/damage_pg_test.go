@@ -264,6 +264,23 @@ func TestDirectoriesThatCannotBeOpened(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != planner.Usage || !strings.Contains(e.Hint, "postgres, template0, template1") {
 		t.Errorf("no database: got %#v", err)
 	}
+	maps := []string{filepath.Join(dir, "global"), filepath.Join(dir, database(t, d, "postgres").directory(0))}
+	for _, path := range maps {
+		name := filepath.Join(path, "pg_filenode.map")
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		overwrite(t, name, 20, []byte{content[20] ^ 1})
+		list, err := d.Databases()
+		if err == nil {
+			_, err = list[0].Tables()
+		}
+		if !errors.As(err, &e) || e.Hint == "" || !strings.Contains(e.Message, name) {
+			t.Errorf("%s is damaged: %#v", name, err)
+		}
+		overwrite(t, name, 20, content[20:21])
+	}
 	db := database(t, d, "postgres")
 	if _, err = db.Table("public", "none"); !errors.As(err, &e) || e.Kind != planner.Usage {
 		t.Errorf("no table: got %#v", err)

@@ -70,7 +70,7 @@ func (x *Toaster) inflate(v heap.Varlena, visit func(part []byte) error) error {
 	})
 	s := &source{next: next}
 	head := uint32(s.byte()) | uint32(s.byte())<<8 | uint32(s.byte())<<16 | uint32(s.byte())<<24
-	w := &window{visit: visit, size: v.RawSize}
+	w := &window{visit: visit, size: v.RawSize, bytes: x.window[:0]}
 	switch {
 	case s.ended:
 		w.err = errStreamEnd
@@ -85,6 +85,7 @@ func (x *Toaster) inflate(v heap.Varlena, visit func(part []byte) error) error {
 		w.finish(s)
 	}
 	stop()
+	x.window = w.bytes
 	if chunkErr != nil {
 		return chunkErr // the reason why the compressed bytes ended
 	}
@@ -158,18 +159,19 @@ func (w *window) literals(s *source, n int) {
 // repeat takes n bytes from some way back; they may overlap with those that it makes.
 func (w *window) repeat(back, n int) {
 	for n > 0 && w.err == nil {
-		part := min(n, streamed)
 		if back == 0 || back > len(w.bytes) {
 			w.err = errStreamBack
 			return
 		}
-		if !w.room(part) {
-			return
-		}
-		for range part {
-			w.bytes = append(w.bytes, w.bytes[len(w.bytes)-back])
+		part := min(n, back, streamed)
+		if w.room(part) {
+			from := len(w.bytes) - back
+			w.bytes = append(w.bytes, w.bytes[from:from+part]...)
 		}
 		n -= part
+		if back+part <= history { // what was made repeats too: the next step takes twice as much
+			back += part
+		}
 	}
 }
 

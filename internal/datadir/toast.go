@@ -33,6 +33,7 @@ type Toaster struct {
 	values  []heap.Value
 	stored  []byte
 	raw     []byte
+	window  []byte // of Stream
 	openErr error
 }
 
