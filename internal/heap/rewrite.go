@@ -10,6 +10,9 @@ type Rewrite struct {
 	// Attrs are the table's columns by number, dropped ones included. A tuple that is older than a column with a Missing value is
 	// written out with all of them, since the new relation's columns have no such value.
 	Attrs []Attribute
+	// Columns has for each column of the new relation, dropped ones included, the index in Attrs of the one whose values it takes; -1 is NULL.
+	// Every tuple is then formed anew. nil means the same columns in the same places, and tuples that stay as they are.
+	Columns []int
 	// Xid writes the pages in the logged form: the first tuple of each page is of this transaction and has no hint, so that the first
 	// VACUUM (FREEZE) has to change, and log, every page. 0 freezes every tuple and marks the pages all-visible.
 	Xid uint32
@@ -30,13 +33,15 @@ type Rewrite struct {
 // Rewriter rewrites pages, one at a time. It holds the room that this takes, so each goroutine needs its own.
 type Rewriter struct {
 	Rewrite
-	size    int
-	full    int // tuples with fewer attributes are formed anew
-	tx      remembered
-	scratch Page   // the source of a page that is rewritten in place
-	formed  []byte // a tuple formed anew
-	values  []Value
-	taken   []uint64 // a bit for each aligned place of a page that holds a part of a tuple
+	size     int
+	full     int         // tuples with fewer attributes are formed anew
+	attrs    []Attribute // of the new relation
+	tx       remembered
+	scratch  Page   // the source of a page that is rewritten in place
+	formed   []byte // a tuple formed anew
+	values   []Value
+	formedOf []Value  // the new relation's
+	taken    []uint64 // a bit for each aligned place of a page that holds a part of a tuple
 }
 
 // NewRewriter returns a Rewriter for pages of size bytes.
@@ -47,7 +52,26 @@ func NewRewriter(r Rewrite, size int) *Rewriter {
 			w.full = i + 1
 		}
 	}
+	w.attrs = r.Attrs
+	if r.Columns != nil {
+		w.full = 1 << 16
+		w.attrs = make([]Attribute, len(r.Columns))
+		for i, from := range r.Columns {
+			w.attrs[i] = Attribute{Dropped: true, Len: 1, Align: 'c'}
+			if from >= 0 {
+				w.attrs[i] = r.Attrs[from]
+			}
+		}
+	}
 	return w
+}
+
+// source is the index in Attrs of a column of the new relation.
+func (r *Rewriter) source(i int) int {
+	if r.Columns == nil {
+		return i
+	}
+	return r.Columns[i]
 }
 
 // Page writes the live tuples of src into dst, block number block of the new relation, and returns how many there are. Without any, dst

@@ -49,11 +49,11 @@ func (r *Rewriter) head(p Page) {
 
 // change maps enum values and moves TOAST pointers to the new TOAST table, in place.
 func (r *Rewriter) change(t Tuple) (err error) {
-	if r.values, err = t.Values(r.Attrs, r.values); err != nil {
+	if r.values, err = t.Values(r.attrs, r.values); err != nil {
 		return err
 	}
 	for i, v := range r.values[:t.Natts()] {
-		a := &r.Attrs[i]
+		a := &r.attrs[i]
 		switch {
 		case v.Null:
 		case a.Len == -1 && len(v.Data) == externalSize && v.Data[0] == 1:
@@ -61,8 +61,8 @@ func (r *Rewriter) change(t Tuple) (err error) {
 				return fmt.Errorf("column %s: the value is in a TOAST table, and the new relation has none", a.Name)
 			}
 			le.PutUint32(v.Data[externalSize-4:], r.ToastRelation)
-		case a.Len == 4 && !a.Dropped && r.Enums[i] != nil:
-			oid, found := r.Enums[i][le.Uint32(v.Data)]
+		case a.Len == 4 && !a.Dropped && r.Enums[r.source(i)] != nil:
+			oid, found := r.Enums[r.source(i)][le.Uint32(v.Data)]
 			if !found {
 				return fmt.Errorf("column %s: the enum value with OID %d has no label in the new relation's type", a.Name, le.Uint32(v.Data))
 			}
