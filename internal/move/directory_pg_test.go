@@ -109,7 +109,18 @@ func TestDirectoryVersions(t *testing.T) {
 			m.fill(t, append(prepare, fill, "ALTER TABLE wide DROP c1, ADD added text DEFAULT 'then'")...)
 			clustertest.Exec(t, target, append(prepare, "ALTER TABLE wide DROP c1, ADD added text")...)
 			want := contents(t, m.uri, "SELECT * FROM wide")
+			if b.Version >= 18 {
+				m.fill(t, "CREATE TABLE lazy (a int, v int GENERATED ALWAYS AS (a + 1) VIRTUAL, b int)", "INSERT INTO lazy (a, b) VALUES (1, 3)")
+				clustertest.Exec(t, target, "CREATE TABLE lazy (a int, v int, b int)")
+			}
 			m.stop(t, true)
+			if b.Version >= 18 {
+				report := moves(t, onePair(m.source, target, "lazy", "", planner.Wish{}))
+				notes := strings.Join(report.Tables[0].Plan.Notes, "\n")
+				if got := clustertest.Query(t, target, "SELECT * FROM lazy"); got != "1||3" || !strings.Contains(notes, "virtual generated columns have no values in the files: v") {
+					t.Errorf("got %s; notes: %s", got, notes)
+				}
+			}
 			moves(t, onePair(m.source, target, "wide", "", planner.Wish{}))
 			if got := contents(t, target, "SELECT * FROM wide"); got != want {
 				t.Errorf("got %s, want %s", got, want)
