@@ -16,8 +16,10 @@ type PagesPlan struct {
 	// Empty gives the new table, in the transaction that fills it, a file that nothing knows yet.
 	Empty  string
 	Vacuum string // of the new table, once it is committed; empty when not Logged
-	Jobs   int    // goroutines that rewrite pages; 0 means one for each processor
-	Blocks int64  // of the source's main fork when it was planned
+	// Columns has for each column of the new table the index of the source's attribute, dropped ones counted; nil where all are the same.
+	Columns []int
+	Jobs    int   // goroutines that rewrite pages; 0 means one for each processor
+	Blocks  int64 // of the source's main fork when it was planned
 	// Checks are queries over the new table that return a row where it breaks a constraint which its source has not.
 	Checks []PageCheck
 }
@@ -190,7 +192,7 @@ func (s *situation) pagesLoggingBlock() string {
 // finishPages fills in what is sent beside the steps of the new table.
 func (s *situation) finishPages(p *Plan) {
 	hidden := p.Parts[0].Target
-	g := &PagesPlan{Logged: !s.wish.NotLogged, Jobs: s.wish.Connections, Empty: "TRUNCATE TABLE ONLY " + hidden, Blocks: s.source.Pages, Checks: s.pageChecks(hidden)}
+	g := &PagesPlan{Logged: !s.wish.NotLogged, Columns: s.pageColumns(), Jobs: s.wish.Connections, Empty: "TRUNCATE TABLE ONLY " + hidden, Blocks: s.source.Pages, Checks: s.pageChecks(hidden)}
 	if !s.fromDirectory() {
 		g.Lock, g.Checkpoint = "LOCK TABLE ONLY "+s.sourceName+" IN SHARE MODE", "CHECKPOINT"
 	}
@@ -204,6 +206,9 @@ func (s *situation) finishPages(p *Plan) {
 		p.Notes = append(p.Notes, "the rows are in no WAL: standbys, archives and base backups taken before the end of this copy do not get them")
 	}
 	p.Notes = append(p.Notes, "writers of the source wait until its pages have been read")
+	if g.Columns != nil {
+		p.Notes = append(p.Notes, "tuples are formed anew, as the columns of source and target stand in different places on the page")
+	}
 	p.Pages = g
 }
 
@@ -223,8 +228,8 @@ func (s *situation) pageChecks(hidden string) []PageCheck {
 		}
 		return checks
 	}
-	for i, a := range to.Attributes {
-		if a.NotNull && !from.Attributes[i].NotNull {
+	for _, a := range to.Attributes {
+		if i := attributeNamed(from.Attributes, a.Name); i >= 0 && a.NotNull && !a.Dropped && !from.Attributes[i].NotNull {
 			column := sqltext.QuoteIdent(a.Name)
 			checks = append(checks, PageCheck{Name: "column " + column + " holds NULL, which the target does not take",
 				SQL: "SELECT FROM ONLY " + hidden + " WHERE " + column + " IS NULL LIMIT 1"})

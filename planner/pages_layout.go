@@ -1,48 +1,65 @@
 package planner
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/pghaul/pghaul/internal/sqltext"
 )
 
-// pagesLayoutBlock compares how the values lie on the page: tuples are taken as they are, so both tables must agree on each column's place, size
-// and type.
+// pagesLayoutBlock compares how the values lie on the page: they are taken as they are, so both tables must agree on each column's size and type.
+// Its place may be another one.
 func (s *situation) pagesLayoutBlock() string {
-	from, to := s.facts.Pages.Source.Attributes, s.facts.Pages.Target.Attributes
-	if to == nil { // A new table has the live columns of its source, in their order.
-		for _, a := range from {
-			if a.Dropped {
-				return "the source has a dropped column, whose place a new table lacks"
-			}
+	from := s.facts.Pages.Source.Attributes
+	for _, to := range s.facts.Pages.Target.Attributes {
+		if to.Dropped {
+			continue
 		}
-		return s.pagesTypeBlock()
-	}
-	if len(from) != len(to) {
-		return fmt.Sprintf("the source has %s on its pages and the target %s, dropped ones included", count(len(from), "column"), count(len(to), "column"))
-	}
-	for i := range from {
-		if why := attributeBlock(&from[i], &to[i]); why != "" {
-			return why
+		i := attributeNamed(from, to.Name)
+		if i < 0 {
+			return "the target has column " + sqltext.QuoteIdent(to.Name) + ", which the source lacks"
+		}
+		if why := attributeBlock(&from[i], &to); why != "" {
+			return "column " + sqltext.QuoteIdent(to.Name) + " " + why
 		}
 	}
 	return s.pagesTypeBlock()
 }
 
+func attributeNamed(attributes []PageAttribute, name string) int {
+	return slices.IndexFunc(attributes, func(a PageAttribute) bool { return a.Name == name && !a.Dropped })
+}
+
 func attributeBlock(from, to *PageAttribute) string {
-	name := "column " + sqltext.QuoteIdent(from.Name)
 	switch {
-	case from.Dropped || to.Dropped:
-		return "a column was dropped from the source or the target, and the places of the others differ in a new table"
-	case from.Name != to.Name:
-		return name + " of the source stands where the target has " + sqltext.QuoteIdent(to.Name)
 	case from.Len != to.Len || from.Align != to.Align:
-		return name + " is stored otherwise in the target"
+		return "is stored otherwise in the target"
 	case from.Generated != to.Generated || from.Virtual != to.Virtual:
-		return name + " is generated otherwise in the target"
+		return "is generated otherwise in the target"
 	}
 	return ""
+}
+
+// pageColumns has for each column of the new table the index of the source's attribute; nil where all stand in their places. The new table has
+// the live columns of the target, or when there is none those of the source.
+func (s *situation) pageColumns() []int {
+	from, to := s.facts.Pages.Source.Attributes, s.facts.Pages.Target.Attributes
+	if to == nil {
+		to = from
+	}
+	columns := []int{}
+	same := true
+	for _, a := range to {
+		if a.Dropped {
+			continue
+		}
+		at := attributeNamed(from, a.Name)
+		same = same && at == len(columns)
+		columns = append(columns, at)
+	}
+	if same && len(columns) == len(from) {
+		return nil
+	}
+	return columns
 }
 
 // pagesTypeBlock looks for types whose values mean something else on the other side.

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,12 +78,8 @@ func TestPagesRefusals(t *testing.T) {
 		{"block size", func(f *Facts, _ *Wish) { f.Pages.Source.BlockSize = 4096 }, "4096 bytes"},
 		{"full_page_writes", func(f *Facts, _ *Wish) { f.Pages.FullPageWrites = false }, "full_page_writes off"},
 		{"standbys", func(f *Facts, w *Wish) { w.NotLogged, f.Pages.Unseen = true, []string{"the WAL is archived"} }, "the WAL is archived; --accept"},
-		{"dropped column", func(f *Facts, _ *Wish) { f.Pages.Source.Attributes[1].Dropped = true }, "was dropped"},
-		{"more columns", func(f *Facts, _ *Wish) { f.Pages.Source.Attributes = append(f.Pages.Source.Attributes, PageAttribute{}) }, "5 columns"},
-		{"order", func(f *Facts, _ *Wish) {
-			a := f.Pages.Source.Attributes
-			a[0], a[1] = a[1], a[0]
-		}, "stands where the target has"},
+		{"column of the target alone", func(f *Facts, _ *Wish) { f.Pages.Target.Attributes[1].Name = "other" }, "which the source lacks"},
+		{"size", func(f *Facts, _ *Wish) { f.Pages.Target.Attributes[1].Len = 4 }, "stored otherwise"},
 		{"generated", func(f *Facts, _ *Wish) { f.Pages.Target.Attributes[2].Generated = "(id + 1)" }, "generated otherwise"},
 		{"length", func(f *Facts, _ *Wish) { f.Target.Columns[3].Type.Mod = 9 }, "in the target"},
 		{"object numbers", func(f *Facts, _ *Wish) {
@@ -108,6 +105,41 @@ func TestPagesRefusals(t *testing.T) {
 			var e *Error
 			if !errors.As(err, &e) || e.Kind != Refused || !strings.Contains(e.Detail, c.want) {
 				t.Errorf("got plan %v and error %v (%s), want a refusal with %q", p != nil, err, e.Detail, c.want)
+			}
+		})
+	}
+}
+
+func TestPageColumns(t *testing.T) {
+	attributes := func(names ...string) []PageAttribute {
+		all := []PageAttribute{}
+		for _, name := range names {
+			all = append(all, PageAttribute{Name: name, Dropped: name == "-", Len: 8, Align: 'd'})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name     string
+		from, to []PageAttribute
+		want     []int
+	}{
+		{"the same", attributes("id", "day", "n", "note"), attributes("id", "day", "n", "note"), nil},
+		{"a new table", attributes("id", "day", "n", "note"), nil, nil},
+		{"a new table of one with a dropped column", attributes("id", "-", "day", "n", "note"), nil, []int{0, 2, 3, 4}},
+		{"dropped at the end", attributes("id", "day", "n", "note", "-"), attributes("id", "day", "n", "note"), []int{0, 1, 2, 3}},
+		{"dropped in the target", attributes("id", "day", "n", "note"), attributes("-", "id", "day", "-", "n", "note"), nil},
+		{"in another order", attributes("id", "day", "n", "note"), attributes("note", "id", "n", "day"), []int{3, 0, 2, 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, w := pages(func(f *Facts, w *Wish) {
+				if c.to == nil {
+					f.Target, w.Create, f.Definition = missing("public", "x"), true, dumped()
+				}
+				f.Pages.Source.Attributes, f.Pages.Target.Attributes = c.from, c.to
+			})
+			p := mustChoose(t, f, w)
+			if !slices.Equal(p.Pages.Columns, c.want) || (p.Pages.Columns == nil) != (c.want == nil) {
+				t.Errorf("columns are %v, want %v", p.Pages.Columns, c.want)
 			}
 		})
 	}

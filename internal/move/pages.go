@@ -201,11 +201,15 @@ func (c *pageCopy) move(ctx context.Context, from *datadir.Table, to string, enu
 	if err != nil {
 		return pagesMoved{}, err
 	}
+	columns := t.plan.Pages.Columns
+	if toast {
+		columns = nil
+	}
 	m := &pageMove{
 		Blocks:  blocks,
 		Source:  pageFile{Path: filepath.Join(c.from.dir.Path(), c.from.db.Path(from.Tablespace, from.File)), SegmentBlocks: control.SegmentBlocks, BlockSize: control.BlockSize},
 		Target:  pageFile{Path: filepath.Join(c.to.directory, to), SegmentBlocks: uint32(c.to.segment), BlockSize: c.to.blockSize},
-		Rewrite: heap.Rewrite{Attrs: from.Attributes, Enums: enums, Checksums: c.to.checksums, Tx: c.from.tx, Walk: t.source.directory != nil},
+		Rewrite: heap.Rewrite{Attrs: from.Attributes, Columns: columns, Enums: enums, Checksums: c.to.checksums, Tx: c.from.tx, Walk: t.source.directory != nil},
 		Quiet:   c.from.quiet, Unlocked: toast && c.src != nil, SourceChecksums: control.Checksums, VisibilityMap: !t.plan.Pages.Logged,
 		Jobs: t.plan.Pages.Jobs,
 		Pace: t.gauge.pace, Moved: t.gauge.moved,
