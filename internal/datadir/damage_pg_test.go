@@ -264,7 +264,18 @@ func TestDirectoriesThatCannotBeOpened(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != planner.Usage || !strings.Contains(e.Hint, "postgres, template0, template1") {
 		t.Errorf("no database: got %#v", err)
 	}
-	maps := []string{filepath.Join(dir, "global"), filepath.Join(dir, database(t, d, "postgres").directory(0))}
+	demandSoundMaps(t, d)
+	db := database(t, d, "postgres")
+	if _, err = db.Table("public", "none"); !errors.As(err, &e) || e.Kind != planner.Usage {
+		t.Errorf("no table: got %#v", err)
+	}
+}
+
+// demandSoundMaps damages each map of relations.
+func demandSoundMaps(t *testing.T, d *Directory) {
+	t.Helper()
+	var e *planner.Error
+	maps := []string{filepath.Join(d.path, "global"), filepath.Join(d.path, database(t, d, "postgres").directory(0))}
 	for _, path := range maps {
 		name := filepath.Join(path, "pg_filenode.map")
 		content, err := os.ReadFile(name)
@@ -280,9 +291,5 @@ func TestDirectoriesThatCannotBeOpened(t *testing.T) {
 			t.Errorf("%s is damaged: %#v", name, err)
 		}
 		overwrite(t, name, 20, content[20:21])
-	}
-	db := database(t, d, "postgres")
-	if _, err = db.Table("public", "none"); !errors.As(err, &e) || e.Kind != planner.Usage {
-		t.Errorf("no table: got %#v", err)
 	}
 }
