@@ -162,6 +162,7 @@ func (c *pageCopy) fill(ctx context.Context) (err error) {
 		return err
 	}
 	t.addRows(moved.Rows)
+	t.files.rows.Add(moved.Rows)
 	t.stage.set(stageIndexes)
 	return c.check(ctx)
 }
