@@ -205,7 +205,9 @@ func (s *situation) finishPages(p *Plan) {
 	} else {
 		p.Notes = append(p.Notes, "the rows are in no WAL: standbys, archives and base backups taken before the end of this copy do not get them")
 	}
-	p.Notes = append(p.Notes, "writers of the source wait until its pages have been read")
+	if !s.fromDirectory() {
+		p.Notes = append(p.Notes, "writers of the source wait until its pages have been read")
+	}
 	if g.Columns != nil {
 		p.Notes = append(p.Notes, "tuples are formed anew, as the columns of source and target stand in different places on the page")
 	}

@@ -120,6 +120,12 @@ func directorySide(d *directory, relation *planner.Relation, f *planner.PageFact
 	if err != nil {
 		return err
 	}
+	if toast := d.db.ToastTable(main); toast != nil && !control.State.Clean() {
+		if blocks, err := d.db.Blocks(toast); err != nil || blocks > 0 {
+			// Pages are not looked into so far as to find a value whose chunks had not been written.
+			f.Blocked = append(f.Blocked, "the server of "+d.dir.Path()+" was not shut down cleanly, and long values of the table may lack parts; without --method pages each is looked at")
+		}
+	}
 	columns := map[int]datadir.Column{}
 	for _, c := range main.Columns {
 		columns[c.Number] = c
