@@ -8,7 +8,7 @@ import (
 
 // Decompress appends to dst the rawSize bytes that src stands for.
 func Decompress(dst []byte, c Compression, src []byte, rawSize int) ([]byte, error) {
-	if rawSize < 0 || rawSize > 1<<30 {
+	if rawSize < 1 || rawSize > 1<<30 { // An empty value is never compressed, and LZ4 wants room.
 		return dst, fmt.Errorf("a value of %d bytes cannot be", rawSize)
 	}
 	switch c {

@@ -65,7 +65,11 @@ func FuzzVarlena(f *testing.F) {
 func FuzzDecompress(f *testing.F) {
 	f.Add([]byte{0x02, 'a', 0x0F, 1, 200}, uint16(219), true)
 	f.Add([]byte{0x11, 'a', 1, 0, 0x50, 'b', 'c', 'd', 'e', 'f'}, uint16(11), false)
+	f.Add([]byte{0}, uint16(0), false)
 	f.Fuzz(func(t *testing.T, src []byte, size uint16, pglz bool) {
+		if out, err := heap.Decompress(nil, heap.LZ4, src, 0); err == nil {
+			t.Fatalf("nothing was decompressed to %d bytes", len(out))
+		}
 		method := heap.LZ4
 		if pglz {
 			method = heap.PGLZ
