@@ -235,12 +235,20 @@ func FuzzRewrite(f *testing.F) {
 	f.Add(makePage(rowTuple(1), dead, rowTuple(2)), uint32(1<<20), uint8(15))
 	f.Add(makePage(tuple{infomask: 0x0907, infomask2: 2, xmin: 10, nulls: []byte{2}, data: append([]byte{1, 18}, make([]byte, 16)...)}), uint32(1), uint8(7))
 	attrs := slices.Concat(checkAttrs, []heap.Attribute{{Name: "m", Len: 2, Align: 's', HasMissing: true, Missing: []byte{1, 2}}})
+	sound := makePage(rowTuple(1), dead, rowTuple(2), rowTuple(4))
+	f.Add([]byte{24, 0, 9, 20, 0, 3}, uint32(1), uint8(31))
+	for n := range uint16(4) { // each byte of headers and lines
+		f.Add(append(le.AppendUint16(nil, 24+4*n), 0), uint32(1), uint8(16))
+		f.Add(append(le.AppendUint16(nil, 8192-32*n-12), 7), uint32(1), uint8(21))
+	}
 	f.Fuzz(func(t *testing.T, content []byte, block uint32, how uint8) {
 		src := emptyPage()
 		copy(src, content)
-		if how&16 != 0 { // damage inside a page whose header is sound
-			le.PutUint16(src[16:], 8192)
-			le.PutUint16(src[18:], 8192|4)
+		if how&16 != 0 { // damage of single bytes in a sound page: content is offsets and values
+			copy(src, sound)
+			for ; len(content) >= 3; content = content[3:] {
+				src[le.Uint16(content)%8192] = content[2]
+			}
 		}
 		r := heap.Rewrite{Attrs: attrs, Tx: history{}, Checksums: how&1 != 0, Walk: how&4 != 0}
 		if how&2 != 0 {
