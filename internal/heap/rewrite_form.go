@@ -33,7 +33,8 @@ func (r *Rewriter) form(t Tuple) (formed Tuple, err error) {
 	if mask&HasNull != 0 {
 		hoff = alignUp(TupleHeaderSize+(len(r.attrs)+7)/8, 'd')
 	}
-	out := append(r.formed[:0], make([]byte, hoff)...)
+	out := r.formed[:0]
+	out = append(out, make([]byte, hoff)...)
 	copy(out, t[:TupleHeaderSize])
 	out[22] = byte(hoff)
 	le.PutUint16(out[18:], t.Infomask2()&^NattsMask|uint16(len(r.attrs)))

@@ -78,7 +78,8 @@ func (m *pageMove) carry(ctx context.Context, source *pageSource, target *pageTa
 		}
 	}
 	group, within := errgroup.WithContext(ctx)
-	defer context.AfterFunc(within, order.stop)()
+	unhook := context.AfterFunc(within, order.stop)
+	defer unhook()
 	for range m.jobs() {
 		group.Go(func() error { return worker().run(within) })
 	}

@@ -142,10 +142,7 @@ func (t *pageTarget) finish(ctx context.Context, jobs int) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := syncDirectory(filepath.Dir(t.file.Path)); err != nil {
-		return err
-	}
-	return t.close()
+	return syncDirectory(filepath.Dir(t.file.Path))
 }
 
 func syncDirectory(path string) error {
