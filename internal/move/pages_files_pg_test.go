@@ -167,7 +167,7 @@ func TestPageFilesAreTheServersOwn(t *testing.T) {
 			continue // the builds that the test matrix fetches lack pg_checksums
 		}
 		for _, logged := range []bool{false, true} {
-			t.Run(fmt.Sprintf("checksums %v, logged %v", checksums, logged), func(t *testing.T) {
+			t.Run(fmt.Sprintf("checksums %s, logged %v", clustertest.Query(t, server.URI("postgres"), "SHOW data_checksums"), logged), func(t *testing.T) {
 				uri := clustertest.DatabaseOn(t, server)
 				fileSource(t, uri)
 				f := &fileMover{uri: uri, server: server, logged: logged}
