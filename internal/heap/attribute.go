@@ -32,12 +32,12 @@ func (t Tuple) Values(attrs []Attribute, dst []Value) ([]Value, error) {
 	dst = dst[:len(attrs)]
 	nulls, data, off := t.Nulls(), t[t.Hoff():], 0
 	for i := range attrs[:natts] {
-		if nulls != nil && nulls[i>>3]&(1<<(i&7)) == 0 {
+		if len(nulls) > 0 && nulls[i>>3]&(1<<(i&7)) == 0 {
 			dst[i] = Value{Null: true}
 			continue
 		}
 		a := &attrs[i]
-		start := off
+		var start int
 		size := int(a.Len)
 		if size > 0 {
 			start = alignUp(off, a.Align)
