@@ -141,7 +141,8 @@ func (d *demo) haul(to *cluster.Server, options pghaul.CopyOptions) func(context
 
 func (d *demo) haulInto(to *cluster.Server, target string, options pghaul.CopyOptions) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		defer yieldToServers()()
+		restore := yieldToServers()
+		defer restore()
 		report, err := pghaul.Copy(ctx, d.here.URI(demoDatabase), to.URI(demoDatabase),
 			[]pghaul.Table{{Source: originTable, Target: target}}, &options)
 		if err != nil {
