@@ -20,7 +20,8 @@ type Value struct {
 }
 
 // Values walks through the tuple's data and returns one value for each of attrs, in dst's memory where it suffices. The values are
-// parts of the tuple, and good as long as its page is. (heap_deform_tuple of src/backend/access/common/heaptuple.c.)
+// parts of the tuple, and good as long as its page is. Values that do not fill the tuple to its end are an error too: a table with
+// other columns must not pass for this one. (heap_deform_tuple of src/backend/access/common/heaptuple.c.)
 func (t Tuple) Values(attrs []Attribute, dst []Value) ([]Value, error) {
 	natts := t.Natts()
 	if natts > len(attrs) {
@@ -55,6 +56,10 @@ func (t Tuple) Values(attrs []Attribute, dst []Value) ([]Value, error) {
 		if a.Len == -2 {
 			off++
 		}
+	}
+	// The server never pads a tuple behind its last value (heap_fill_tuple asserts it): these are not the columns it was written with.
+	if off != len(data) {
+		return dst[:0], fmt.Errorf("the tuple has %d bytes behind its last column", len(data)-off)
 	}
 	for i := natts; i < len(attrs); i++ {
 		dst[i] = Value{Null: !attrs[i].HasMissing, Data: attrs[i].Missing}

@@ -28,10 +28,21 @@ func (p Page) Check(block uint32, attrs []Attribute, checksums bool) []Fault {
 	if err != nil {
 		return append(faults, Fault{Reason: err.Error()})
 	}
+	switch {
+	case int(h.Special) != len(p):
+		faults = append(faults, Fault{Reason: fmt.Sprintf("the page has %d bytes of special space, a heap page has none", len(p)-int(h.Special))})
+	case (h.Lower-PageHeaderSize)%lineSize != 0:
+		faults = append(faults, Fault{Reason: fmt.Sprintf("the line pointers end at %d, within one", h.Lower)})
+	case p.Lines() > maxLines(len(p)):
+		faults = append(faults, Fault{Reason: fmt.Sprintf("the page has %d line pointers, a heap page at most %d", p.Lines(), maxLines(len(p)))})
+	}
 	c := checker{page: p, header: h, attrs: attrs}
 	faults = append(faults, c.lines()...)
 	return append(faults, c.overlaps()...)
 }
+
+// maxLines is how many line pointers a heap page may have: as many as tuples without data fit (MaxHeapTuplesPerPage).
+func maxLines(size int) int { return (size - PageHeaderSize) / (TupleHeaderSize + 1 + lineSize) }
 
 type checker struct {
 	page   Page
@@ -97,8 +108,8 @@ func (c *checker) tuple(l Line, n int) string {
 		return fmt.Sprintf("line %d: the tuple was written by no transaction", n)
 	case mask&XmaxIsMulti != 0 && mask&XmaxCommitted != 0:
 		return fmt.Sprintf("line %d: xmax is a multixact and marked as committed", n)
-	case mask&HasNull == 0 && t.Hoff() != alignUp(TupleHeaderSize, 'd'):
-		return fmt.Sprintf("line %d: the data start at %d with no null bitmap", n, t.Hoff())
+	case mask&XmaxCommitted != 0 && mask&XmaxInvalid == 0 && t.Xmax() == InvalidXID:
+		return fmt.Sprintf("line %d: the tuple is marked as deleted, by no transaction", n)
 	}
 	if c.attrs == nil {
 		return ""
@@ -121,10 +132,13 @@ func (c *checker) tuple(l Line, n int) string {
 func (c *checker) overlaps() []Fault {
 	slices.SortFunc(c.spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.line, b.line)) })
 	var faults []Fault
-	for i := 1; i < len(c.spans); i++ {
-		a, b := c.spans[i-1], c.spans[i]
+	var a span // reaches furthest of those before: a long one covers several
+	for _, b := range c.spans {
 		if b.start < a.end {
 			faults = append(faults, Fault{Line: b.line, Reason: fmt.Sprintf("line %d shares bytes %d to %d with line %d", b.line, b.start, min(a.end, b.end), a.line)})
+		}
+		if b.end > a.end {
+			a = b
 		}
 	}
 	return faults

@@ -35,7 +35,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		{"redirect to nowhere", func(p []byte) { putLine(p, 1, 9, 2, 0) }, 1, "redirects to line 9 of 2"},
 		{"redirect to a dead line", func(p []byte) { putLine(p, 1, 2, 2, 0); putLine(p, 2, 0, 3, 0) }, 1, "which is dead"},
 		{"redirect to a root", func(p []byte) { putLine(p, 1, 2, 2, 0) }, 1, "no heap-only tuple"},
-		{"header too long", func(p []byte) { p[8160+22] = 40 }, 1, "data starts at 40"},
+		{"header too long", func(p []byte) { p[8160+22] = 40 }, 1, "data start at 40"},
 		{"too many columns", func(p []byte) { p[8160+18] = 3 }, 1, "3 attributes, the table 2"},
 		{"value too long", func(p []byte) { p[8160+24+4] = 0x21 }, 1, "column v"},
 		{"value of no kind", func(p []byte) { p[8160+24+4], p[8160+24+5] = 1, 7 }, 1, "external kind"},

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pierrec/lz4/v4"
 )
@@ -32,13 +33,15 @@ func unpglz(dst, src []byte, rawSize int) ([]byte, error) {
 	if rawSize > 8*273*(len(src)+1) {
 		return dst, fmt.Errorf("%d compressed bytes cannot stand for %d", len(src), rawSize)
 	}
-	dst = append(dst, make([]byte, 0, rawSize)...)
-	if cap(dst) < end {
-		dst = append(make([]byte, 0, end), dst...)
-	}
+	dst = slices.Grow(dst, rawSize)
 	for len(src) > 0 && len(dst) < end {
 		control := src[0]
 		src = src[1:]
+		if control == 0 && len(src) >= 8 && len(dst)+8 <= end {
+			dst = append(dst, src[:8]...)
+			src = src[8:]
+			continue
+		}
 		for bit := 0; bit < 8 && len(src) > 0 && len(dst) < end; bit++ {
 			if control>>bit&1 == 0 {
 				dst = append(dst, src[0])
@@ -62,10 +65,10 @@ func unpglz(dst, src []byte, rawSize int) ([]byte, error) {
 			if offset == 0 || from < start {
 				return dst[:start], fmt.Errorf("the compressed value refers to before its start")
 			}
-			length = min(length, end-len(dst))
-			for ; length > 0; length-- { // the copy may overlap itself, which repeats a pattern
-				dst = append(dst, dst[from])
-				from++
+			for length = min(length, end-len(dst)); length > 0; { // a copy that overlaps itself repeats a pattern, which grows with each round
+				n := min(length, len(dst)-from)
+				dst = append(dst, dst[from:from+n]...)
+				length -= n
 			}
 		}
 	}
@@ -82,10 +85,13 @@ func unlz4(dst, src []byte, rawSize int) ([]byte, error) {
 		return dst, fmt.Errorf("%d compressed bytes cannot stand for %d", len(src), rawSize)
 	}
 	start := len(dst)
-	dst = append(dst, make([]byte, rawSize)...)
+	dst = slices.Grow(dst, rawSize)[:start+rawSize]
 	n, err := lz4.UncompressBlock(src, dst[start:])
-	if err != nil || n != rawSize {
+	if err != nil {
 		return dst[:start], fmt.Errorf("the value is no LZ4 block of %d bytes: %w", rawSize, err)
+	}
+	if n != rawSize {
+		return dst[:start], fmt.Errorf("the LZ4 block has %d bytes and not the %d that it states", n, rawSize)
 	}
 	return dst, nil
 }

@@ -81,26 +81,3 @@ func FuzzDecompress(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkValues(b *testing.B) {
-	page := heap.Page(makePage(tuple{infomask: 0x0902, infomask2: 4, data: append(make([]byte, 16), 11<<1|1, 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j')}))
-	attrs := []heap.Attribute{{Len: 8, Align: 'd'}, {Len: 4, Align: 'i'}, {Len: 4, Align: 'i'}, {Len: -1, Align: 'i'}}
-	var values []heap.Value
-	for b.Loop() {
-		tup, err := page.Tuple(1)
-		if err == nil {
-			values, err = tup.Values(attrs, values)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkChecksum(b *testing.B) {
-	page := heap.Page(makePage(soundTuple()))
-	b.SetBytes(int64(len(page)))
-	for b.Loop() {
-		heap.Checksum(page, 1)
-	}
-}

@@ -79,7 +79,7 @@ func (p Page) Header() (Header, error) {
 
 func (h Header) sound(length int) error {
 	switch {
-	case h.Version == 0 && h.Size == 0x0400, h.Version == 0x20 && h.Size == 0x0400:
+	case h.Version != LayoutVersion && h.Size == LayoutVersion<<8 && int(h.Version)<<8 == length:
 		return fmt.Errorf("the page was written by a machine of the other byte order")
 	case h.Version != LayoutVersion:
 		return fmt.Errorf("page layout version %d is not known", h.Version)

@@ -50,8 +50,11 @@ func (t Tuple) sound() error {
 	if t.Infomask()&HasNull != 0 {
 		need += (t.Natts() + 7) / 8
 	}
-	if hoff := t.Hoff(); hoff < need || hoff > len(t) || hoff%maxAlign != 0 {
-		return fmt.Errorf("the tuple's data starts at %d of %d bytes, behind a header of %d", hoff, len(t), need)
+	if t.Infomask()&HasOldOID != 0 {
+		need += 4
+	}
+	if hoff := t.Hoff(); hoff != alignUp(need, 'd') || hoff > len(t) {
+		return fmt.Errorf("the tuple's data start at %d of %d bytes, behind a header of %d", hoff, len(t), need)
 	}
 	return nil
 }

@@ -74,11 +74,11 @@ func written(t Tuple, mask Infomask, tx Transactions) (bool, error) {
 // removed judges xmax.
 func removed(t Tuple, mask Infomask, tx Transactions) (bool, error) {
 	switch {
-	case mask&XmaxInvalid != 0 || t.Xmax() == InvalidXID:
+	case mask&XmaxInvalid != 0:
 		return false, nil
 	case mask&XmaxLockOnly != 0 || mask&(XmaxIsMulti|XmaxExclusive|XmaxKeyShared) == XmaxExclusive: // HEAP_XMAX_IS_LOCKED_ONLY
 		return false, nil
-	case mask&XmaxIsMulti != 0:
+	case mask&XmaxIsMulti != 0 && t.Xmax() != InvalidXID:
 		xid, found, err := tx.Updater(t.Xmax())
 		if err != nil || !found {
 			return false, err
