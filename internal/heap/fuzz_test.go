@@ -13,6 +13,9 @@ func FuzzPage(f *testing.F) {
 	withNulls := tuple{infomask: 0x0903, infomask2: 2, nulls: []byte{1}, data: []byte{1, 0, 0, 0}}
 	f.Add(makePage(withNulls, tuple{infomask: 0x1002, infomask2: 1, xmin: 10, xmax: 5, data: make([]byte, 40)}), uint32(0))
 	f.Add([]byte{}, uint32(0))
+	for block, page := range realPages(f) {
+		f.Add([]byte(page), uint32(block))
+	}
 	attrs := []heap.Attribute{
 		{Name: "id", Len: 4, Align: 'i'}, {Name: "v", Len: -1, Align: 'i'}, {Name: "c", Len: -2, Align: 'c'},
 		{Name: "f", Len: 8, Align: 'd'}, {Name: "m", Len: 2, Align: 's', HasMissing: true, Missing: []byte{1, 2}},
