@@ -46,7 +46,8 @@ func (db *Database) Check(ctx context.Context, t *Table, o *CheckOptions) (Check
 		own := *s
 		return func(ctx context.Context, at span) (*checkedPiece, error) {
 			c := &checkedPiece{scan: &own, toaster: toaster}
-			return c, c.run(ctx, at)
+			err := c.run(ctx, at)
+			return c, err
 		}, toaster.Close, nil
 	}
 	err = inOrder(ctx, spans(0, 0, s.relation.Blocks()), o.Jobs, worker, func(c *checkedPiece) error {

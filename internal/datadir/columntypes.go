@@ -69,8 +69,8 @@ func namedType(text string) *datum.Type {
 func firstWord(text string) (name, rest string) {
 	end := strings.IndexAny(text, " \t\n")
 	if strings.HasPrefix(text, `"`) {
-		if close := strings.LastIndexByte(text, '"'); close > 0 {
-			end = close + 1
+		if last := strings.LastIndexByte(text, '"'); last > 0 {
+			end = last + 1
 		}
 	}
 	if end < 0 {

@@ -40,7 +40,8 @@ func (db *Database) Dump(ctx context.Context, t *Table, o *DumpOptions, format R
 		own := *s
 		return func(ctx context.Context, at span) (*dumped, error) {
 			d := free.Get().(*dumped)
-			return d, d.fill(ctx, &own, at, p, format, o)
+			err := d.fill(ctx, &own, at, p, format, o)
+			return d, err
 		}, p.Close, nil
 	}
 	err = inOrder(ctx, spans(o.From, o.To, s.relation.Blocks()), o.Jobs, worker, func(d *dumped) error {
