@@ -39,6 +39,14 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		{"too many columns", func(p []byte) { p[8160+18] = 3 }, 1, "3 attributes, the table 2"},
 		{"value too long", func(p []byte) { p[8160+24+4] = 0x21 }, 1, "column v"},
 		{"value of no kind", func(p []byte) { p[8160+24+4], p[8160+24+5] = 1, 7 }, 1, "external kind"},
+		{"bytes behind the columns", func(p []byte) { putLine(p, 1, 8160, 1, 32); p[8160+24+4] = 7 }, 1, "bytes behind its last column"},
+		{"special space", func(p []byte) { le.PutUint16(p[14:], 8112); le.PutUint16(p[16:], 8184) }, 0, "special space"},
+		{"half a line", func(p []byte) { p[12] += 2 }, 0, "within one"},
+		{"too many lines", func(p []byte) { le.PutUint16(p[12:], 24+4*292) }, 0, "292 line pointers"},
+		{"a long tuple over two", func(p []byte) { putLine(p, 3, 8120, 1, 72); le.PutUint16(p[12:], 36); le.PutUint16(p[14:], 8120) }, 1, "with line 3"},
+		{"redirect to a redirect", func(p []byte) { putLine(p, 1, 2, 2, 0); putLine(p, 2, 1, 2, 0) }, 2, "which is redirect"},
+		{"deleted by nobody", func(p []byte) { le.PutUint16(p[8160+20:], 0x0502) }, 1, "deleted, by no transaction"},
+		{"a multixact that committed", func(p []byte) { le.PutUint16(p[8160+20:], 0x1502) }, 1, "multixact and marked"},
 		{"written by nobody", func(p []byte) { le.PutUint16(p[8160+20:], 0x0802); le.PutUint32(p[8160:], 0) }, 1, "written by no transaction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

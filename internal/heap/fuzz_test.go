@@ -2,48 +2,70 @@ package heap_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/pghaul/pghaul/internal/heap"
 )
 
-// FuzzPage reads damaged pages in every way there is: nothing may panic, and what is returned lies within the page.
+// FuzzPage reads damaged pages in every way there is: nothing may panic, and what is returned lies within the page. The input is what
+// changes in one of a few pages, 3 bytes a change: inputs as long as pages would be changed and shortened far too slowly.
 func FuzzPage(f *testing.F) {
-	f.Add(makePage(soundTuple(), soundTuple()), uint32(3))
 	withNulls := tuple{infomask: 0x0903, infomask2: 2, nulls: []byte{1}, data: []byte{1, 0, 0, 0}}
-	f.Add(makePage(withNulls, tuple{infomask: 0x1002, infomask2: 1, xmin: 10, xmax: 5, data: make([]byte, 40)}), uint32(0))
-	f.Add([]byte{}, uint32(0))
-	for block, page := range realPages(f) {
-		f.Add([]byte(page), uint32(block))
+	pages := append(realPages(f), makePage(soundTuple(), soundTuple()),
+		makePage(withNulls, tuple{infomask: 0x1002, infomask2: 1, xmin: 10, xmax: 5, data: make([]byte, 40)}), make(heap.Page, 8192))
+	change := func(at, value int) []byte { return []byte{byte(at), byte(at >> 8), byte(value)} }
+	for base := range pages {
+		f.Add(uint8(base), []byte{}, uint16(8192))
+		f.Add(uint8(base), slices.Concat(change(12, 40), change(24, 3), change(25, 0x80), change(8160+22, 32)), uint16(8192))
+		f.Add(uint8(base), slices.Concat(change(24, 0xE0), change(25, 0x9F), change(26, 0x40), change(8160+18, 5), change(8160+24, 0xFF)), uint16(8000))
 	}
 	attrs := []heap.Attribute{
 		{Name: "id", Len: 4, Align: 'i'}, {Name: "v", Len: -1, Align: 'i'}, {Name: "c", Len: -2, Align: 'c'},
 		{Name: "f", Len: 8, Align: 'd'}, {Name: "m", Len: 2, Align: 's', HasMissing: true, Missing: []byte{1, 2}},
 	}
-	f.Fuzz(func(t *testing.T, page []byte, block uint32) {
-		p := heap.Page(page)
-		p.Check(block, attrs, true)
-		var values []heap.Value
-		for n := range p.Lines() + 2 {
-			l, err := p.Line(n)
-			if err != nil || l.State != heap.LineNormal {
+	f.Fuzz(func(t *testing.T, base uint8, changes []byte, size uint16) {
+		page := bytes.Clone(pages[int(base)%len(pages)])
+		for ; len(changes) >= 3; changes = changes[3:] {
+			page[int(le.Uint16(changes))%len(page)] = changes[2]
+		}
+		p := heap.Page(page[:min(int(size), len(page))])
+		p.Check(uint32(base), attrs, true)
+		readLines(t, p, attrs)
+		readLines(t, p, variedAttrs)
+	})
+}
+
+// readLines does with each line what a scan does, and more.
+func readLines(t *testing.T, p heap.Page, attrs []heap.Attribute) {
+	var values []heap.Value
+	for n := range p.Lines() + 2 {
+		l, err := p.Line(n)
+		if err != nil || l.State != heap.LineNormal {
+			continue
+		}
+		tup, err := p.Tuple(n)
+		if err != nil {
+			continue
+		}
+		_, _ = heap.Judge(tup, history{})
+		if values, err = tup.Values(attrs, values); err != nil {
+			continue
+		}
+		sum := 0
+		for i, v := range values[:tup.Natts()] {
+			sum += len(v.Data)
+			if attrs[i].Len != -1 || v.Null {
 				continue
 			}
-			tup, err := p.Tuple(n)
-			if err != nil {
-				continue
-			}
-			_, _ = heap.Judge(tup, history{})
-			if values, err = tup.Values(attrs, values); err != nil {
-				continue
-			}
-			for _, v := range values {
-				if len(v.Data) > len(page) && len(page) > 2 {
-					t.Fatalf("a value of %d bytes came from a page of %d", len(v.Data), len(page))
-				}
+			if _, size, err := heap.ParseVarlena(v.Data); err == nil && size != len(v.Data) {
+				t.Fatalf("line %d: a varlena of %d bytes came as %d", n, size, len(v.Data))
 			}
 		}
-	})
+		if tup.Hoff()+sum > len(tup) {
+			t.Fatalf("line %d: %d bytes of values come from %d bytes of data", n, sum, len(tup)-tup.Hoff())
+		}
+	}
 }
 
 func FuzzVarlena(f *testing.F) {
