@@ -44,7 +44,7 @@ type Progress struct {
 	Bytes    int64
 	Total    int64  // expected bytes, 0 when unknown
 	TotalRow int64  // expected rows, -1 when unknown
-	Stage    string // "rows", "indexes", "verify", "commit"
+	Stage    string // "rows", "logging", "indexes", "verify", "commit"
 	// Waiting is set while a server waits for a lock, for instance "target waits for a lock held by process 123 (psql)".
 	Waiting string
 }
