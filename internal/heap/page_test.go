@@ -105,9 +105,9 @@ func TestTupleHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	block, line := tup.CTID()
-	got := fmt.Sprint(tup.Xmin(), tup.Xmax(), tup.Field3(), block, line, tup.Natts(), tup.Infomask2()&heap.HotUpdated > 0, tup.Infomask2()&heap.HeapOnly > 0,
+	got := fmt.Sprintln(tup.Xmin(), tup.Xmax(), tup.Field3(), block, line, tup.Natts(), tup.Infomask2()&heap.HotUpdated > 0, tup.Infomask2()&heap.HeapOnly > 0,
 		tup.Infomask2()&heap.KeysUpdated > 0, tup.Infomask()&heap.XmaxInvalid > 0, tup.Hoff(), hex.EncodeToString(tup.Nulls()))
-	if want := "700 701 5 65538 1 9 true true false true 32 ff01"; got != want {
+	if want := "700 701 5 65538 1 9 true true false true 32 ff01\n"; got != want {
 		t.Errorf("the header is %s, want %s", got, want)
 	}
 	for hoff, sound := range map[byte]bool{24: false, 32: true, 33: false, 40: false, 0: false, 255: false} {
