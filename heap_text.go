@@ -88,7 +88,7 @@ func (r *rowText) header(dst []byte) []byte {
 }
 
 // row appends a row's line.
-func (r *rowText) row(dst []byte, p *datadir.Printers, row datadir.Row) ([]byte, error) {
+func (r *rowText) row(dst []byte, p *datadir.Printers, row *datadir.Row) ([]byte, error) {
 	columns := len(r.names)
 	if r.states {
 		columns--
@@ -163,7 +163,7 @@ func quoteCSV(dst []byte, start int) []byte {
 }
 
 // object appends a row as a JSON object.
-func (r *rowText) object(dst []byte, p *datadir.Printers, row datadir.Row, columns int) ([]byte, error) {
+func (r *rowText) object(dst []byte, p *datadir.Printers, row *datadir.Row, columns int) ([]byte, error) {
 	if len(r.names) == 0 {
 		dst = append(dst, '{')
 	}

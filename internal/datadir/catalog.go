@@ -52,7 +52,7 @@ func (c *catalog) scanBlocks(from, to uint32, visit func(r record) error) error 
 			c.damage = append(c.damage, Damage{Block: block, Line: line, Cause: err})
 		}
 	}
-	return s.run(context.Background(), func(row Row) error { return visit(record(row)) })
+	return s.run(context.Background(), func(row *Row) error { return visit(record(*row)) })
 }
 
 // damageNote says in a phrase what of the catalog could not be read, nothing where all could.

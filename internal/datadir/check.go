@@ -116,7 +116,8 @@ func (c *checkedPiece) page(p heap.Page, block uint32) {
 		c.Zeros++
 		return
 	}
-	if h, err := p.Header(); err == nil && s.checksums {
+	h, err := p.Header()
+	if err == nil && s.checksums {
 		_ = s.verify(p, h.Checksum, block) // Reads a page again that is being written just now; Check tells what is left.
 	}
 	broken := map[int]bool{}
@@ -124,14 +125,17 @@ func (c *checkedPiece) page(p heap.Page, block uint32) {
 		c.fault(block, f.Line, errors.New(f.Reason))
 		broken[f.Line] = true
 	}
+	if h, err = p.Header(); err != nil {
+		return
+	}
 	for n := 1; n <= p.Lines(); n++ {
 		if broken[n] {
 			continue
 		}
-		row, err := s.tuple(p, block, n)
-		if err == nil && row.Values != nil {
+		there, err := s.tuple(p, h, block, n)
+		if err == nil && there {
 			c.Rows++
-			err = c.chunks(row)
+			err = c.chunks(&s.row)
 		}
 		if err != nil {
 			c.fault(block, n, err)
@@ -140,7 +144,7 @@ func (c *checkedPiece) page(p heap.Page, block uint32) {
 }
 
 // chunks looks for the chunks of a row's values in the TOAST table.
-func (c *checkedPiece) chunks(row Row) error {
+func (c *checkedPiece) chunks(row *Row) error {
 	if row.Tuple.Infomask()&heap.HasExternal == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ type DumpOptions struct {
 }
 
 // RowFormat appends a row's text, line end included.
-type RowFormat func(dst []byte, p *Printers, row Row) ([]byte, error)
+type RowFormat func(dst []byte, p *Printers, row *Row) ([]byte, error)
 
 // Dump writes the rows of a table in the order of its blocks, and returns how many they were.
 func (db *Database) Dump(ctx context.Context, t *Table, o *DumpOptions, format RowFormat, w io.Writer) (rows int64, err error) {
@@ -72,7 +72,7 @@ func (d *dumped) fill(ctx context.Context, s *scan, at span, p *Printers, format
 		}
 	}
 	s.zeros = func(block uint32) { d.zeros = append(d.zeros, block) }
-	return s.run(ctx, func(row Row) error {
+	return s.run(ctx, func(row *Row) error {
 		start := len(d.text)
 		text, err := format(d.text, p, row)
 		if err != nil {

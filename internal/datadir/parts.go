@@ -59,7 +59,7 @@ func (p *Printers) Parts(row Row, visit func(Part) error) error {
 				return c.damaged(err)
 			}
 		} else {
-			p.buffer, null, err = p.Append(p.buffer, row, i)
+			p.buffer, null, err = p.Append(p.buffer, &row, i)
 		}
 		if err != nil {
 			return err

@@ -106,7 +106,7 @@ func (p *Printers) Close() error { return p.toaster.Close() }
 
 // Append appends the text of the i-th printed column to dst; null tells that it is NULL and has none. The text has none of COPY's
 // escapes. The error is a *Damage, which a visit of Scan should return; dst is then as it was.
-func (p *Printers) Append(dst []byte, row Row, i int) (text []byte, null bool, err error) {
+func (p *Printers) Append(dst []byte, row *Row, i int) (text []byte, null bool, err error) {
 	c := &p.columns[i]
 	v := row.Values[c.Number-1]
 	if v.Null {
@@ -147,7 +147,7 @@ func (c *printedColumn) damaged(err error) error {
 func (p *Printers) Row(row Row) ([][]byte, error) {
 	p.buffer = append(kept(p.buffer)[:0], 0)[:0] // never nil, which would make empty texts NULL
 	for i := range p.columns {
-		text, null, err := p.Append(p.buffer, row, i)
+		text, null, err := p.Append(p.buffer, &row, i)
 		if err != nil {
 			return nil, err
 		}

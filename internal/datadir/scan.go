@@ -76,6 +76,7 @@ type scan struct {
 	damaged    func(block uint32, line int, err error)
 	values     []heap.Value
 	buffer     []byte
+	row        Row // the one that is visited
 }
 
 // Scan visits the rows of a table, block by block, in the order of their lines. Several goroutines may scan one table, for example
@@ -93,7 +94,7 @@ func (db *Database) Scan(ctx context.Context, t *Table, o *ScanOptions, visit fu
 		return err
 	}
 	defer s.relation.Close()
-	return s.run(ctx, visit)
+	return s.run(ctx, func(row *Row) error { return visit(*row) })
 }
 
 // scan opens a table for a scan. Its relation must be closed.
@@ -115,7 +116,7 @@ func (db *Database) scan(t *Table, o *ScanOptions) (*scan, error) {
 	}, nil
 }
 
-func (s *scan) run(ctx context.Context, visit func(Row) error) error {
+func (s *scan) run(ctx context.Context, visit func(*Row) error) error {
 	end := s.relation.Blocks()
 	if s.to != 0 && s.to < end {
 		end = s.to
@@ -173,7 +174,7 @@ func isDamage(err error) bool {
 	return errors.As(err, &damage)
 }
 
-func (s *scan) page(p heap.Page, block uint32, visit func(Row) error) error {
+func (s *scan) page(p heap.Page, block uint32, visit func(*Row) error) error {
 	if p.Zero() {
 		if s.zeros != nil {
 			s.zeros(block)
@@ -182,15 +183,17 @@ func (s *scan) page(p heap.Page, block uint32, visit func(Row) error) error {
 	}
 	h, err := p.Header()
 	if err == nil && s.checksums {
-		err = s.verify(p, h.Checksum, block)
+		if err = s.verify(p, h.Checksum, block); err == nil {
+			h, err = p.Header() // of the last reading
+		}
 	}
 	if err != nil {
 		return s.report(block, 0, err)
 	}
 	for n := range p.Lines() {
-		row, err := s.tuple(p, block, n+1)
-		if err == nil && row.Values != nil {
-			if err = visit(row); err != nil && !isDamage(err) {
+		there, err := s.tuple(p, h, block, n+1)
+		if err == nil && there {
+			if err = visit(&s.row); err != nil && !isDamage(err) {
 				return err
 			}
 		}
@@ -225,25 +228,24 @@ func (s *scan) verify(p heap.Page, stored uint16, block uint32) error {
 	return nil
 }
 
-// tuple reads one line. Values is nil where it has nothing to visit.
-func (s *scan) tuple(p heap.Page, block uint32, n int) (Row, error) {
-	row := Row{Block: block, Line: n}
-	line, err := p.Line(n)
+// tuple reads one line into s.row, and reports whether it has something to visit.
+func (s *scan) tuple(p heap.Page, h heap.Header, block uint32, n int) (bool, error) {
+	line, err := p.LineUnder(h, n)
 	if err != nil || line.State != heap.LineNormal {
-		return row, err
+		return false, err
 	}
-	if row.Tuple, err = p.Tuple(n); err != nil {
-		return row, err
+	row := &s.row
+	row.Block, row.Line = block, n
+	if row.Tuple, err = p.TupleAt(line, n); err != nil {
+		return false, err
 	}
 	if row.State, err = heap.Judge(row.Tuple, s.tx); err != nil {
-		return row, err
+		return false, err
 	}
 	if row.State != heap.Live && !s.deleted {
-		return row, nil
+		return false, nil
 	}
-	if s.values, err = row.Tuple.Values(s.attributes, s.values); err != nil {
-		return row, err
-	}
+	s.values, err = row.Tuple.Values(s.attributes, s.values)
 	row.Values = s.values
-	return row, nil
+	return err == nil, err
 }

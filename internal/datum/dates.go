@@ -73,26 +73,29 @@ func appendMoment(dst, value []byte, zone string) ([]byte, bool, error) {
 // appendDay writes a year of at least four digits, month and day; the year 0 is 1 BC.
 func appendDay(dst []byte, day int64) ([]byte, bool) {
 	// Years that begin in March put the leap day at their end; 2000-03-01 begins a cycle of 400 of them.
-	days := day - 60 + 400*146097*20
+	// Unsigned and of 32 bits, which every date fits into: divisions take half of the time then.
+	days := uint32(day - 60 + 20*146097)
 	cycle := days / 146097
 	ofCycle := days % 146097
 	year := (ofCycle - ofCycle/1460 + ofCycle/36524 - ofCycle/146096) / 365
 	ofYear := ofCycle - (365*year + year/4 - year/100)
 	month := (5*ofYear + 2) / 153
 	dayOfMonth := ofYear - (153*month+2)/5 + 1
-	year += cycle*400 + 2000 - 400*400*20
+	year += cycle * 400
 	month += 3
 	if month > 12 {
 		month -= 12
 		year++
 	}
-	before := year <= 0
+	const shifted = 20*400 - 2000 // years that 20 cycles have put before
+	before := year <= shifted
 	if before {
-		year = 1 - year
+		year = shifted + 1 - year
+	} else {
+		year -= shifted
 	}
 	dst = appendPadded(dst, uint64(year), 4)
-	dst = append(dst, '-', byte('0'+month/10), byte('0'+month%10), '-')
-	return append(dst, byte('0'+dayOfMonth/10), byte('0'+dayOfMonth%10)), before
+	return append(dst, '-', digitPairs[2*month], digitPairs[2*month+1], '-', digitPairs[2*dayOfMonth], digitPairs[2*dayOfMonth+1]), before
 }
 
 func appendEra(dst []byte, before bool) []byte {

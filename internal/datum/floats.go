@@ -216,8 +216,12 @@ func appendDecimal(dst []byte, digits uint64, exponent, limit int) []byte {
 
 // appendPadded writes a number with zeros in front up to a width.
 func appendPadded(dst []byte, n uint64, width int) []byte {
-	if width == 2 && n < 100 {
-		return append(dst, byte('0'+n/10), byte('0'+n%10))
+	switch {
+	case width == 2 && n < 100:
+		return append(dst, digitPairs[2*n], digitPairs[2*n+1])
+	case width == 4 && n < 10000:
+		high, low := 2*(n/100), 2*(n%100)
+		return append(dst, digitPairs[high], digitPairs[high+1], digitPairs[low], digitPairs[low+1])
 	}
 	for limit := uint64(10); width > 1; width, limit = width-1, limit*10 {
 		if n < limit {
@@ -227,5 +231,5 @@ func appendPadded(dst []byte, n uint64, width int) []byte {
 			break
 		}
 	}
-	return strconv.AppendUint(dst, n, 10)
+	return appendWhole(dst, n)
 }

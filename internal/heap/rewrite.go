@@ -128,7 +128,7 @@ func (r *Rewriter) compact(pack *Packer, src Page, w Weight, spill func(Tuple) e
 		if !r.take(l.Offset, l.Length) {
 			return fmt.Errorf("line %d shares its bytes with another line", n)
 		}
-		t, err := src.tuple(l, n)
+		t, err := src.TupleAt(l, n)
 		if err != nil {
 			return err
 		}
