@@ -40,9 +40,12 @@ func (t Tuple) Values(attrs []Attribute, dst []Value) ([]Value, error) {
 		a := &attrs[i]
 		var start int
 		size := int(a.Len)
-		if size > 0 {
+		switch {
+		case size > 0:
 			start = alignUp(off, a.Align)
-		} else {
+		case size == -1 && off < len(data) && data[off]&1 == 1 && data[off] != 1: // a one-byte header, as most have
+			start, size = off, int(data[off]>>1)
+		default:
 			var err error
 			if start, size, err = variable(data, off, a); err != nil {
 				return dst[:0], fmt.Errorf("column %s: %w", a.Name, err)
@@ -67,18 +70,13 @@ func (t Tuple) Values(attrs []Attribute, dst []Value) ([]Value, error) {
 	return dst, nil
 }
 
+// alignments are what attalign names, in bytes less one; 0 for anything else. A table, since a scan looks for each value of each row.
+var alignments = [256]int{'s': 1, 'i': 3, 'd': 7}
+
 // alignUp rounds off up to the alignment that attalign names.
 func alignUp(off int, align byte) int {
-	switch align {
-	case 'i':
-		return (off + 3) &^ 3
-	case 'd':
-		return (off + 7) &^ 7
-	case 's':
-		return (off + 1) &^ 1
-	default:
-		return off
-	}
+	less := alignments[align]
+	return (off + less) &^ less
 }
 
 // variable finds where a value of no fixed length starts, and its length. A varlena with a one-byte header is not aligned, and its
