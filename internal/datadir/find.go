@@ -55,7 +55,7 @@ func (db *Database) Sizes(t *Table) (main, toast int64) {
 	return main, toast
 }
 
-// Choose finds a database by its name. Without a name it is the only one besides those that every cluster has.
+// Choose finds a database by its name. Without a name it is the only one besides those that initdb makes, and postgres where there is none.
 func (d *Directory) Choose(name string) (*Database, error) {
 	if name != "" {
 		return d.Database(name)
@@ -74,11 +74,14 @@ func (d *Directory) Choose(name string) (*Database, error) {
 			own = append(own, all[i].Name)
 		}
 	}
-	if len(own) == 1 {
+	switch {
+	case len(own) == 1:
 		return d.Database(own[0])
+	case len(names) == 1:
+		return d.Database(names[0])
 	}
 	return nil, &planner.Error{Kind: planner.Usage, Message: "no database of " + d.path + " is named",
-		Detail: "It has: " + strings.Join(names, ", ") + ".", Hint: "Add ?dbname=NAME to the directory."}
+		Detail: "It has: " + strings.Join(names, ", ") + ".", Hint: "Add ?dbname=NAME to it."}
 }
 
 // ToastTable is the TOAST table of a described table as a table of its own, nil where it has none.

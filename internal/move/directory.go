@@ -41,7 +41,7 @@ func directoryEnd(r *Request) (end, error) {
 	if err := at.quiet(); err != nil {
 		return end{}, err
 	}
-	if at.db, err = chosenDatabase(d, dbname); err != nil {
+	if at.db, err = d.Choose(dbname); err != nil {
 		return end{}, err
 	}
 	return end{directory: at, server: at.server()}, nil
@@ -82,36 +82,6 @@ func directoryOptions(r *Request, files bool) error {
 			Detail: "Of a server's table what is damaged is for the server to say.", Hint: "Give the source as pgdata:DIR?dbname=NAME."}
 	}
 	return nil
-}
-
-// chosenDatabase finds the database. Without a name it is the only one besides those that initdb makes, and postgres
-// where there is none.
-func chosenDatabase(d *datadir.Directory, name string) (*datadir.Database, error) {
-	if name != "" {
-		return d.Database(name)
-	}
-	all, err := d.Databases()
-	if err != nil {
-		return nil, err
-	}
-	var own, names []string
-	for i := range all {
-		if all[i].Template {
-			continue
-		}
-		names = append(names, all[i].Name)
-		if all[i].Name != "postgres" {
-			own = append(own, all[i].Name)
-		}
-	}
-	switch {
-	case len(own) == 1:
-		return d.Database(own[0])
-	case len(names) == 1:
-		return d.Database(names[0])
-	}
-	return nil, &planner.Error{Kind: planner.Usage, Message: "no database of " + d.Path() + " is named",
-		Detail: "It has: " + strings.Join(names, ", ") + ".", Hint: "Add ?dbname=NAME to the source."}
 }
 
 // server describes the directory where a plan expects a server.
