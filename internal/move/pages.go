@@ -73,7 +73,7 @@ func (c *pageCopy) still(ctx context.Context) (err error) {
 	if d := t.source.directory; d != nil {
 		return c.originOf(d.dir, d.db, 0)
 	}
-	if c.src, err = t.source.fresh(ctx, t.encoding); err != nil {
+	if c.src, err = t.source.take(ctx, t.encoding); err != nil {
 		return err
 	}
 	for _, sql := range []string{beginWrite(t.encoding), p.Lock, p.Checkpoint} {
@@ -144,7 +144,7 @@ func oidText(oid uint32) string {
 // fill writes the pages within the target's open transaction.
 func (c *pageCopy) fill(ctx context.Context) (err error) {
 	t := c.table
-	if c.dst, err = t.target.fresh(ctx, t.encoding); err != nil {
+	if c.dst, err = t.target.take(ctx, t.encoding); err != nil {
 		return &sideError{side: "target", err: err}
 	}
 	if err := c.emptyFiles(ctx); err != nil {
