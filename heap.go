@@ -160,6 +160,27 @@ func heapDatabase(dir, database string) (*datadir.Database, error) {
 	return d.Choose(name)
 }
 
+// openTables opens tables of a directory, or with column types a lone file, and tells what a reader should know of it.
+func openTables(dir string, names []string, database, columnTypes, toast string) (*datadir.Database, []*datadir.Table, []string, error) {
+	if columnTypes != "" {
+		if len(names) > 0 {
+			return nil, nil, nil, &planner.Error{Kind: planner.Usage, Message: "column types are for a lone file, and a table is named too",
+				Hint: "Leave one of the two out."}
+		}
+		l, err := datadir.OpenLone(dir, columnTypes, toast)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return l.Database, []*datadir.Table{l.Table}, l.Notes, nil
+	}
+	db, err := heapDatabase(dir, database)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	tables, err := heapTables(db, names)
+	return db, tables, heapNotes(db.Directory()), err
+}
+
 // heapTables finds tables by names as typed, none meaning all that have rows of their own. A partitioned table stands for its partitions.
 func heapTables(db *datadir.Database, names []string) ([]*datadir.Table, error) {
 	var found []*datadir.Table

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/pghaul/pghaul/internal/datadir"
-	"github.com/pghaul/pghaul/planner"
 )
 
 // HeapCheckOptions says what CheckHeap looks at. Nil means all defaults.
@@ -44,7 +43,7 @@ func CheckHeap(ctx context.Context, dir string, o *HeapCheckOptions) (HeapCheck,
 		o = &HeapCheckOptions{}
 	}
 	var done HeapCheck
-	db, tables, notes, err := o.find(dir)
+	db, tables, notes, err := openTables(dir, o.Tables, o.Database, o.ColumnTypes, o.Toast)
 	if err != nil {
 		return done, err
 	}
@@ -59,26 +58,6 @@ func CheckHeap(ctx context.Context, dir string, o *HeapCheckOptions) (HeapCheck,
 		}
 	}
 	return done, nil
-}
-
-func (o *HeapCheckOptions) find(dir string) (*datadir.Database, []*datadir.Table, []string, error) {
-	if o.ColumnTypes != "" {
-		if len(o.Tables) > 0 {
-			return nil, nil, nil, &planner.Error{Kind: planner.Usage, Message: "column types are for a lone file, and a table is named too",
-				Hint: "Leave one of the two out."}
-		}
-		l, err := datadir.OpenLone(dir, o.ColumnTypes, o.Toast)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return l.Database, []*datadir.Table{l.Table}, l.Notes, nil
-	}
-	db, err := heapDatabase(dir, o.Database)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	tables, err := heapTables(db, o.Tables)
-	return db, tables, heapNotes(db.Directory()), err
 }
 
 // check looks at one table and its TOAST table. A file that cannot be read at all is a fault like others.

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/pghaul/pghaul/internal/datadir"
-	"github.com/pghaul/pghaul/planner"
 )
 
 // HeapFormat is how DumpHeap prints rows.
@@ -88,7 +87,11 @@ func DumpHeap(ctx context.Context, dir, table string, w io.Writer, o *HeapDumpOp
 	if o == nil {
 		o = &HeapDumpOptions{}
 	}
-	db, tables, notes, err := o.find(dir, table)
+	names := []string{table}
+	if o.ColumnTypes != "" && table == "" {
+		names = nil
+	}
+	db, tables, notes, err := openTables(dir, names, o.Database, o.ColumnTypes, o.Toast)
 	if err != nil {
 		return HeapDump{}, err
 	}
@@ -105,27 +108,6 @@ func DumpHeap(ctx context.Context, dir, table string, w io.Writer, o *HeapDumpOp
 		}
 	}
 	return done, out.Flush()
-}
-
-// find opens what is to be printed.
-func (o *HeapDumpOptions) find(dir, table string) (*datadir.Database, []*datadir.Table, []string, error) {
-	if o.ColumnTypes != "" {
-		if table != "" {
-			return nil, nil, nil, &planner.Error{Kind: planner.Usage, Message: "column types are for a lone file, and a table is named too",
-				Hint: "Leave one of the two out."}
-		}
-		l, err := datadir.OpenLone(dir, o.ColumnTypes, o.Toast)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return l.Database, []*datadir.Table{l.Table}, l.Notes, nil
-	}
-	db, err := heapDatabase(dir, o.Database)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	tables, err := heapTables(db, []string{table})
-	return db, tables, heapNotes(db.Directory()), err
 }
 
 // dump prints one table.

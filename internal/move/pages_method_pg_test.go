@@ -92,8 +92,8 @@ func TestPagesBetweenDatabasesAndServers(t *testing.T) {
 		for _, other := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, another server %v", formName(notLogged), other), func(t *testing.T) {
 				t.Parallel()
-				live, target := clustertest.Database(t), ""
-				if target = clustertest.Database(t); other {
+				live, target := clustertest.Database(t), clustertest.Database(t)
+				if other {
 					target = clustertest.DatabaseOn(t, clustertest.Second(t))
 				}
 				fileSource(t, live)
