@@ -82,7 +82,8 @@ type HeapDump struct {
 // It needs no server and writes nothing in the directory. What cannot be read is left out and counted, and never stops the rest; an error is
 // only what kept it from reading at all.
 //
-// Rows come in the order of their blocks. A value is held in memory as a whole, and so is its text.
+// Rows come in the order of their blocks. A large text, bytea or json is handed on in parts; a value of another type is held in memory
+// as a whole, and so is its text.
 func DumpHeap(ctx context.Context, dir, table string, w io.Writer, o *HeapDumpOptions) (HeapDump, error) {
 	if o == nil {
 		o = &HeapDumpOptions{}
@@ -148,7 +149,7 @@ func (o *HeapDumpOptions) dump(ctx context.Context, db *datadir.Database, t *dat
 		},
 		Numbers: numbers, Jobs: heapJobs(o.Jobs),
 	}
-	n, err := db.Dump(ctx, t, options, rows.row, w)
+	n, err := db.Dump(ctx, t, options, rows, w)
 	done.Rows += n
 	return err
 }

@@ -3,6 +3,7 @@ package pghaul
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/pghaul/pghaul/internal/copyfmt"
 	"github.com/pghaul/pghaul/internal/datadir"
@@ -87,8 +88,8 @@ func (r *rowText) header(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// row appends a row's line.
-func (r *rowText) row(dst []byte, p *datadir.Printers, row *datadir.Row) ([]byte, error) {
+// Row appends a row's line.
+func (r *rowText) Row(dst []byte, p *datadir.Printers, row *datadir.Row) ([]byte, error) {
 	columns := len(r.names)
 	if r.states {
 		columns--
@@ -160,6 +161,77 @@ func quoteCSV(dst []byte, start int) []byte {
 	}
 	dst[start] = '"'
 	return dst
+}
+
+// Part appends a part of a row that has a large value, a text, a bytea or a json.
+func (r *rowText) Part(dst []byte, part datadir.Part, first bool) []byte {
+	i := part.Column
+	whole := first && part.Last
+	if first {
+		if r.format == HeapNDJSON {
+			dst = append(dst, r.members[i]...)
+		} else {
+			dst = r.separate(dst, i)
+		}
+	}
+	start := len(dst)
+	switch {
+	case part.Null && r.format == HeapNDJSON:
+		return append(dst, "null"...)
+	case part.Null && r.format == HeapCSV:
+		return dst
+	case part.Null:
+		return copyfmt.AppendTextNull(dst)
+	case whole && r.format == HeapNDJSON:
+		return r.value(append(dst, part.Text...), start, r.kinds[i])
+	case whole || r.format == HeapText:
+		return r.escape(append(dst, part.Text...), start)
+	}
+	return r.largePart(dst, part, first)
+}
+
+// largePart appends a part of a value that is always quoted, or is JSON itself.
+func (r *rowText) largePart(dst []byte, part datadir.Part, first bool) []byte {
+	raw := r.format == HeapNDJSON && r.kinds[part.Column] == jsonRaw
+	if first && !raw {
+		dst = append(dst, '"')
+	}
+	for _, c := range part.Text {
+		switch {
+		case raw && (c == '\n' || c == '\r'): // Between the tokens; within a string there is none.
+			dst = append(dst, ' ')
+		case raw:
+			dst = append(dst, c)
+		case r.format == HeapCSV && c == '"':
+			dst = append(dst, '"', '"')
+		case r.format == HeapCSV:
+			dst = append(dst, c)
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ':
+			dst = fmt.Appendf(dst, "\\u%04x", c)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	if part.Last && !raw {
+		dst = append(dst, '"')
+	}
+	return dst
+}
+
+// End appends what ends the line of a row that came in parts.
+func (r *rowText) End(dst []byte, row *datadir.Row) []byte {
+	last := len(r.names) - 1
+	switch {
+	case r.format == HeapNDJSON && r.states:
+		return append(appendJSON(append(dst, r.members[last]...), []byte(row.State.String())), '}', '\n')
+	case r.format == HeapNDJSON:
+		return append(dst, '}', '\n')
+	case r.states:
+		dst = append(r.separate(dst, last), row.State.String()...)
+	}
+	return append(dst, '\n')
 }
 
 // object appends a row as a JSON object.

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,5 +180,48 @@ func TestHeapUsage(t *testing.T) {
 		if code := run(c.args, &stdout, &stderr); code != c.code || !strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%v: exit code %d, want %d: %s", c.args, code, c.code, &stderr)
 		}
+	}
+}
+
+func TestHeapDumpOfLargeValues(t *testing.T) {
+	dir, printed := stopped(t, []string{"big"}, "CREATE TABLE big (id int, v text, b bytea, j json, n text)", "ALTER TABLE big ALTER v SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL, ALTER j SET STORAGE EXTERNAL",
+		`INSERT INTO big SELECT i, (SELECT string_agg(E'a"b\\c\nü,\t' || g, '') FROM generate_series(1, 200000) g), decode(repeat(md5(i::text), 100000), 'hex'),
+		('["' || repeat('q\"\u0041 ', 200000) || E'",\n 1]')::json FROM generate_series(1, 2) i`, "INSERT INTO big VALUES (3, 'plain', NULL, '{}', 's')", "DELETE FROM big WHERE id = 2")
+	dump := func(args ...string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := run(append([]string{"heap", "dump", dir, "big"}, args...), &stdout, &stderr); code != exitDone {
+			t.Fatalf("exit code %d: %s", code, &stderr)
+		}
+		return stdout.String()
+	}
+	if dump() != printed["big"] {
+		t.Error("the text differs from that of COPY")
+	}
+	text, _, _ := strings.Cut(strings.SplitN(printed["big"], "\t", 3)[1], "\t")
+	want := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`).Replace(text)
+	rows, err := csv.NewReader(strings.NewReader(dump("--format", "csv"))).ReadAll()
+	if err != nil || len(rows) != 2 || rows[0][1] != want {
+		t.Errorf("the CSV has %d rows (%v), or another text", len(rows), err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(dump("--format", "ndjson", "--deleted")))
+	var states []string
+	for decoder.More() {
+		var row struct {
+			V     string
+			B     *string
+			J     any
+			State string `json:"pghaul_state"`
+		}
+		if err := decoder.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		if len(states) == 0 && (row.V != want || row.B == nil || len(*row.B) != 2+3200000) {
+			t.Errorf("the first row has a text of %d bytes, not %d", len(row.V), len(want))
+		}
+		states = append(states, row.State)
+	}
+	if strings.Join(states, " ") != "live deleted live" {
+		t.Errorf("the rows are %v", states)
 	}
 }

@@ -38,17 +38,20 @@ func (db *Database) Check(ctx context.Context, t *Table, o *CheckOptions) (Check
 	}
 	defer s.relation.Close()
 	var all Checked
-	worker := func() (func(context.Context, span) (*checkedPiece, error), func() error, error) {
+	worker := func() (pieceWorker[*checkedPiece], error) {
 		toaster, err := db.Toaster(t)
 		if err != nil {
-			return nil, nil, err
+			return pieceWorker[*checkedPiece]{}, err
 		}
 		own := *s
-		return func(ctx context.Context, at span) (*checkedPiece, error) {
+		check := func(ctx context.Context, at span, emit func(*checkedPiece) error) error {
 			c := &checkedPiece{scan: &own, toaster: toaster}
-			err := c.run(ctx, at)
-			return c, err
-		}, toaster.Close, nil
+			if err := c.run(ctx, at); err != nil {
+				return err
+			}
+			return emit(c)
+		}
+		return pieceWorker[*checkedPiece]{do: check, end: toaster.Close}, nil
 	}
 	err = inOrder(ctx, spans(0, 0, s.relation.Blocks()), o.Jobs, worker, func(c *checkedPiece) error {
 		all.Blocks += c.Blocks

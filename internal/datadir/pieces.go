@@ -24,28 +24,32 @@ func spans(from, to, blocks uint32) []span {
 	return all
 }
 
-// inOrder makes something of each piece on several goroutines and takes the results in the order of the pieces, from one goroutine. No
-// more than two results for each goroutine wait to be taken. worker is called once by each goroutine.
-func inOrder[T any](ctx context.Context, pieces []span, jobs int, worker func() (do func(context.Context, span) (T, error), end func() error, err error),
-	take func(T) error,
-) error {
-	type slot struct {
-		piece  span
-		result chan T
-	}
+// pieceWorker makes results of pieces and emits them in order. One goroutine uses it.
+type pieceWorker[T any] struct {
+	do  func(ctx context.Context, at span, emit func(T) error) error
+	end func() error
+}
+
+// pieceSlot is a piece on its way, with the results that wait to be taken.
+type pieceSlot[T any] struct {
+	piece   span
+	results chan T // closed behind the last one
+}
+
+// inOrder has pieces worked on by several goroutines and takes the results in the order of the pieces, from one goroutine. Of each piece one
+// result waits to be taken, and the goroutine that makes more of them waits too; twice as many pieces as goroutines are begun or done.
+func inOrder[T any](ctx context.Context, pieces []span, jobs int, worker func() (pieceWorker[T], error), take func(T) error) error {
 	jobs = max(min(jobs, len(pieces)), 1)
-	todo, order := make(chan slot), make(chan slot, 2*jobs)
+	todo, order := make(chan pieceSlot[T]), make(chan pieceSlot[T], 2*jobs)
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(todo)
 		defer close(order)
 		for _, p := range pieces {
-			s := slot{p, make(chan T, 1)}
-			for _, to := range []chan slot{order, todo} {
-				select {
-				case to <- s:
-				case <-gctx.Done():
-					return context.Cause(gctx)
+			s := pieceSlot[T]{p, make(chan T, 1)}
+			for _, to := range []chan pieceSlot[T]{order, todo} {
+				if err := send(gctx, to, s); err != nil {
+					return err
 				}
 			}
 		}
@@ -53,37 +57,54 @@ func inOrder[T any](ctx context.Context, pieces []span, jobs int, worker func() 
 	})
 	for range jobs {
 		group.Go(func() (failed error) {
-			do, end, err := worker()
+			w, err := worker()
 			if err != nil {
 				return err
 			}
 			defer func() {
-				if err := end(); failed == nil {
+				if err := w.end(); failed == nil {
 					failed = err
 				}
 			}()
 			for s := range todo {
-				made, err := do(gctx, s.piece)
-				if err != nil {
+				if err := w.do(gctx, s.piece, func(made T) error { return send(gctx, s.results, made) }); err != nil {
 					return err
 				}
-				s.result <- made
+				close(s.results)
 			}
 			return nil
 		})
 	}
-	group.Go(func() error {
-		for s := range order {
+	group.Go(func() error { return takeAll(gctx, order, take) })
+	return group.Wait()
+}
+
+// takeAll takes the results of all pieces.
+func takeAll[T any](ctx context.Context, order <-chan pieceSlot[T], take func(T) error) error {
+	for s := range order {
+		for open := true; open; {
+			var made T
 			select {
-			case made := <-s.result:
-				if err := take(made); err != nil {
-					return err
-				}
-			case <-gctx.Done():
-				return context.Cause(gctx)
+			case made, open = <-s.results:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if !open {
+				break
+			}
+			if err := take(made); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+func send[T any](ctx context.Context, to chan<- T, value T) error {
+	select {
+	case to <- value:
 		return nil
-	})
-	return group.Wait()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
