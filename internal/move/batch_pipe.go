@@ -1,6 +1,7 @@
 package move
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (p *pipe) put(b *batch, statement string, first int64, held bool) error {
 	before := len(p.out)
 	p.out = b.appendBind(p.out, statement)
 	p.out = wire.AppendExecute(p.out, "", 0)
-	if err := p.await(flight{first: first, rows: int64(b.rows), bytes: int64(len(p.out) - before)}); err != nil {
+	if err := p.await(flight{first: first, rows: int64(b.rows), bytes: int64(len(p.out) - before)}, before); err != nil {
 		return err
 	}
 	if len(p.out) >= pipeFill && !held {
@@ -97,7 +98,7 @@ func (p *pipe) putSpool(s *spool, statement string, first int64) error {
 			Hint:    "Use a method that copies, or a --copy-threshold other than off.",
 		}
 	}
-	if err := p.await(flight{first: first, rows: 1}); err != nil {
+	if err := p.await(flight{first: first, rows: 1}, len(p.out)); err != nil {
 		return err
 	}
 	p.out = appendBindHead(p.out, statement, s.binary, s.params, int(s.size))
@@ -118,17 +119,21 @@ func (p *pipe) putSpool(s *spool, statement string, first int64) error {
 	return nil
 }
 
-// await notes that a batch is on its way. Its message may still lie in out.
-func (p *pipe) await(f flight) error {
+// await notes that a batch is on its way, whose message lies in out from its place on, or is not there yet. It is noted before it is sent: an
+// answer that came sooner would be taken for that of another batch.
+func (p *pipe) await(f flight, place int) error {
 	select {
 	case p.flights <- f:
 		return nil
 	default:
 	}
 	// The server answers only what it has been sent, and flushes its answers only when asked to.
+	own := bytes.Clone(p.out[place:])
+	p.out = p.out[:place]
 	if err := p.flush(); err != nil {
 		return err
 	}
+	p.out = append(p.out, own...)
 	select {
 	case p.flights <- f:
 		return nil
