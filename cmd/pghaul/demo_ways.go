@@ -59,6 +59,8 @@ func (d *demo) inside() section {
 			{"pghaul", "--method insert-select", plain, d.haul(d.here, pghaul.CopyOptions{Method: planner.InsertSelect})},
 			{"pghaul", "--method create-as", nil, d.haul(d.here, pghaul.CopyOptions{Method: planner.CreateAs})},
 			{"pghaul", "--method unlogged", nil, d.haul(d.here, pghaul.CopyOptions{Method: planner.Unlogged})},
+			{"pghaul", "--method pages", plain, d.haul(d.here, pghaul.CopyOptions{Method: planner.Pages})},
+			{"pghaul", "--method pages --not-logged", plain, d.haul(d.here, pghaul.CopyOptions{Method: planner.Pages, NotLogged: true})},
 		},
 	}
 }
