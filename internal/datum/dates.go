@@ -72,31 +72,41 @@ func appendMoment(dst, value []byte, zone string) ([]byte, bool, error) {
 
 // appendDay writes a year of at least four digits, month and day; the year 0 is 1 BC.
 func appendDay(dst []byte, day int64) ([]byte, bool) {
-	// Years that begin in March put the leap day at their end; 2000-03-01 begins a cycle of 400 of them.
-	// Unsigned and of 32 bits, which every date fits into: divisions take half of the time then.
-	days := uint32(day - 60 + 20*146097)
-	cycle := days / 146097
-	ofCycle := days % 146097
-	year := (ofCycle - ofCycle/1460 + ofCycle/36524 - ofCycle/146096) / 365
-	ofYear := ofCycle - (365*year + year/4 - year/100)
-	month := (5*ofYear + 2) / 153
-	dayOfMonth := ofYear - (153*month+2)/5 + 1
-	year += cycle * 400
-	month += 3
-	if month > 12 {
-		month -= 12
+	// Years that begin in March put the leap day at their end; 2000-03-01 begins a cycle of 400 of them. One of the quarters of days is taken
+	// apart at a time, as Neri and Schneider do ("Euclidean affine functions and their application to calendar algorithms"): multiplications
+	// instead of divisions halve the time, and dates take a fifth of a dump.
+	const shifted = 20*400 - 2000 // years that 20 cycles put before
+	quarters := uint64(day-60+20*146097)*4 + 3
+	century := quarters / 146097
+	product := 2939745 * (quarters%146097 | 3) // 2^32 / 2939745 = 1461, the quarters of a year
+	ofYear := uint32(product) / 2939745 / 4
+	year := 100*century + product>>32
+	if ofYear >= firstOfJanuary {
 		year++
 	}
-	const shifted = 20*400 - 2000 // years that 20 cycles have put before
 	before := year <= shifted
 	if before {
 		year = shifted + 1 - year
 	} else {
 		year -= shifted
 	}
-	dst = appendPadded(dst, uint64(year), 4)
-	return append(dst, '-', digitPairs[2*month], digitPairs[2*month+1], '-', digitPairs[2*dayOfMonth], digitPairs[2*dayOfMonth+1]), before
+	dst = appendPadded(dst, year, 4)
+	return append(dst, daysOfYear[6*ofYear:6*ofYear+6]...), before
 }
+
+const firstOfJanuary = 306 // of a year that begins in March
+
+// daysOfYear are the months and days of a year that begins in March, such as -03-01.
+var daysOfYear = func() []byte {
+	days := make([]byte, 0, 6*366)
+	for i, length := range []int{31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 29} {
+		month := 2 * ((i+2)%12 + 1)
+		for day := range length {
+			days = append(days, '-', digitPairs[month], digitPairs[month+1], '-', digitPairs[2*day+2], digitPairs[2*day+3])
+		}
+	}
+	return days
+}()
 
 func appendEra(dst []byte, before bool) []byte {
 	if before {

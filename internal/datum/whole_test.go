@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"testing"
+	"time"
 )
 
 func TestAppendWholeAgreesWithStrconv(t *testing.T) {
@@ -30,5 +31,21 @@ func TestAppendWholeAgreesWithStrconv(t *testing.T) {
 	}
 	for n := range uint64(11000) {
 		check(n)
+	}
+	for n := uint64(0); n < 1e9; n += 9973 {
+		check(n)
+	}
+}
+
+// TestEachDayOfACycle compares the 400 years after which the calendar repeats, with those around them, to the calendar of package time.
+func TestEachDayOfACycle(t *testing.T) {
+	first := time.Date(1890, 1, 1, 0, 0, 0, 0, time.UTC)
+	zero := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 450 * 366 {
+		day := first.AddDate(0, 0, i)
+		got, before := appendDay(nil, day.Unix()/86400-zero.Unix()/86400)
+		if want := day.Format(time.DateOnly); string(got) != want || before {
+			t.Fatalf("%s, want %s", got, want)
+		}
 	}
 }
