@@ -18,8 +18,9 @@ type PagesPlan struct {
 	Vacuum string // of the new table, once it is committed; empty when not Logged
 	// Columns has for each column of the new table the index of the source's attribute, dropped ones counted; nil where all are the same.
 	Columns []int
-	Jobs    int   // goroutines that rewrite pages; 0 means one for each processor
-	Blocks  int64 // of the source's main fork when it was planned
+	Jobs    int    // goroutines that rewrite pages; 0 means one for each processor
+	Blocks  int64  // of the source's main fork when it was planned
+	File    string // the source's first segment then, below its data directory
 	// Checks are queries over the new table that return a row where it breaks a constraint which its source has not.
 	Checks []PageCheck
 }
@@ -45,6 +46,7 @@ type PageFacts struct {
 type PageSide struct {
 	BlockSize     int             // bytes
 	SegmentBlocks int             // blocks of a full segment file
+	File          string          // of the table's first segment, below the data directory; empty of one that is to be made
 	Attributes    []PageAttribute // of the table, by number, dropped ones included; nil of a table that is to be made
 	Checks        []PageConstraint
 }
@@ -192,7 +194,8 @@ func (s *situation) pagesLoggingBlock() string {
 // finishPages fills in what is sent beside the steps of the new table.
 func (s *situation) finishPages(p *Plan) {
 	hidden := p.Parts[0].Target
-	g := &PagesPlan{Logged: !s.wish.NotLogged, Columns: s.pageColumns(), Jobs: s.wish.Connections, Empty: "TRUNCATE TABLE ONLY " + hidden, Blocks: s.source.Pages, Checks: s.pageChecks(hidden)}
+	g := &PagesPlan{Logged: !s.wish.NotLogged, Columns: s.pageColumns(), Jobs: s.wish.Connections, Empty: "TRUNCATE TABLE ONLY " + hidden, Blocks: s.source.Pages,
+		File: s.facts.Pages.Source.File, Checks: s.pageChecks(hidden)}
 	if !s.fromDirectory() {
 		g.Lock, g.Checkpoint = "LOCK TABLE ONLY "+s.sourceName+" IN SHARE MODE", "CHECKPOINT"
 	}
@@ -220,7 +223,7 @@ const bufferUsageLimit = 160000
 
 // pageChecks are the constraints of the target that its source does not vouch for.
 func (s *situation) pageChecks(hidden string) []PageCheck {
-	var checks []PageCheck
+	checks := s.domainChecks(hidden)
 	from, to := &s.facts.Pages.Source, &s.facts.Pages.Target
 	if to.Attributes == nil { // A new table takes its source's constraints, and holds them all to be valid.
 		for _, c := range from.Checks {
@@ -286,7 +289,11 @@ func (g *PagesPlan) statements() []Statement {
 	if !g.Logged {
 		form = "all frozen, with a visibility map, and in no WAL"
 	}
-	add("Pages", fmt.Sprintf("write the live tuples of %s into new pages, and those of the TOAST table, whose index is then built; %s", count(int(g.Blocks), "block"), form))
+	from := count(int(g.Blocks), "block")
+	if g.File != "" {
+		from = g.File + " (" + from + ")"
+	}
+	add("Pages", fmt.Sprintf("write the live tuples of %s into new pages, and those of the TOAST table, whose index is then built; %s", from, form))
 	for _, c := range g.Checks {
 		add("Check", c.SQL)
 	}

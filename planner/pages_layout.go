@@ -93,13 +93,21 @@ func (s *situation) storedBlock(from, to *Type) string {
 
 // foreignBlock judges a type whose values come from another database, where objects have other numbers.
 func (s *situation) foreignBlock(from, to *Type) string {
+	otherMajor := s.facts.SourceServer.Version/10000 != s.facts.TargetServer.Version/10000
 	switch {
 	case from.Class == Array && from.Elem != nil && to.Elem != nil && from.BuiltIn():
+		if otherMajor && from.Elem.OID >= firstUnfixedOID {
+			return "is an array of " + from.Elem.SQL + ", which has another number in each version"
+		}
 		return s.foreignBlock(from.Elem, to.Elem)
+	case from.BuiltIn() && from.Class == Composite:
+		return "is of the row type " + from.SQL + ", whose values carry numbers of their own database"
 	case from.BuiltIn() && numbered[from.Name]:
 		return "is of type " + from.SQL + ", whose values are numbers of objects in their own database"
-	case from.BuiltIn() && from.Name == "aclitem" && s.facts.SourceServer.Version/10000 != s.facts.TargetServer.Version/10000:
+	case from.BuiltIn() && from.Name == "aclitem" && otherMajor:
 		return "is of type aclitem, which versions store differently"
+	case from.BuiltIn() && from.Name == "interval" && s.facts.SourceServer.Version >= infiniteInterval && s.facts.TargetServer.Version < infiniteInterval:
+		return "is of type interval, whose infinity the older target takes for a number of years"
 	case from.BuiltIn():
 		return ""
 	case from.Class == Enum:
@@ -111,10 +119,36 @@ func (s *situation) foreignBlock(from, to *Type) string {
 		return ""
 	case from.Class == BaseType && from.Extension != "" && from.Extension == to.Extension && from.ExtensionVersion == to.ExtensionVersion:
 		return ""
-	case from.Class == Domain && from.Base != nil && to.Base != nil && s.created:
-		return s.foreignBlock(from.Base, to.Base)
+	case from.Class == Domain && from.Base != nil && to.Base != nil:
+		return s.storedBlock(from.Base, to.Base)
 	}
-	return "is of type " + from.SQL + ", which is another database's own; only enums and types of the same extension version are carried over"
+	return "is of type " + from.SQL + ", which is another database's own; only enums, domains and types of the same extension version are carried over"
+}
+
+// firstUnfixedOID is where the identifiers begin that initdb gives out, in another order in each version (FirstGenbkiObjectId of
+// access/transam.h).
+const firstUnfixedOID = 10000
+
+// domainChecks have the target look at values of its own domains, which may take less than the source's of the same name. A value that one
+// does not take is the server's error.
+func (s *situation) domainChecks(hidden string) []PageCheck {
+	var checks []PageCheck
+	if s.facts.SameDatabase {
+		return nil
+	}
+	for _, from := range s.source.Columns {
+		typ := from.Type
+		if c := column(s.target.Columns, from.Name); c != nil {
+			typ = c.Type
+		}
+		if typ.Class != Domain {
+			continue
+		}
+		name := sqltext.QuoteIdent(from.Name)
+		checks = append(checks, PageCheck{Name: "column " + name + " holds a value that " + typ.SQL + " does not take",
+			SQL: "SELECT FROM ONLY " + hidden + " WHERE pg_catalog.num_nulls((" + name + "::" + baseType(&typ).SQL + ")::" + typ.SQL + ") > 1 LIMIT 1"})
+	}
+	return checks
 }
 
 // numbered are the types whose values are OIDs that another database gives to other objects; pg_upgrade refuses most of them too.

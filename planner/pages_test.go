@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ func pageFacts(f Facts) *PageFacts {
 		if r.Kind == Missing {
 			return s
 		}
+		s.File = fmt.Sprintf("base/5/%d", r.OID)
 		for _, c := range r.Columns {
 			s.Attributes = append(s.Attributes, PageAttribute{Name: c.Name, Len: 8, Align: 'd', NotNull: c.NotNull})
 		}
@@ -98,6 +100,26 @@ func TestPagesRefusals(t *testing.T) {
 			f.Target.Columns[2].Type = f.Source.Columns[2].Type
 			f.Target.Columns[2].Type.Labels = []string{"happy"}
 		}, "lacks the label 'sad'"},
+		{"domain over another type", func(f *Facts, _ *Wish) {
+			f.SameDatabase = false
+			f.Source.Columns[2].Type, f.Target.Columns[2].Type = amountOf(int4Type), amountOf(Type{OID: 700, Schema: "pg_catalog", Name: "float4", SQL: "real", Mod: -1, Class: BaseType})
+		}, "is integer in the source and real in the target"},
+		{"infinite interval", func(f *Facts, _ *Wish) {
+			f.SameDatabase, f.SourceServer.Version = false, 180000
+			f.Source.Columns[2].Type = Type{OID: 1186, Schema: "pg_catalog", Name: "interval", SQL: "interval", Mod: -1, Class: BaseType}
+			f.Target.Columns[2].Type = f.Source.Columns[2].Type
+		}, "infinity"},
+		{"row type of a catalog", func(f *Facts, _ *Wish) {
+			f.SameDatabase = false
+			f.Source.Columns[2].Type = Type{OID: 10000, Schema: "pg_catalog", Name: "pg_am", SQL: "pg_am", Mod: -1, Class: Composite}
+			f.Target.Columns[2].Type = f.Source.Columns[2].Type
+		}, "row type"},
+		{"array whose element has another number", func(f *Facts, _ *Wish) {
+			f.SameDatabase, f.SourceServer.Version = false, 160000
+			element := Type{OID: 13000, Schema: "information_schema", Name: "sql_identifier", SQL: "information_schema.sql_identifier", Mod: -1, Class: Domain}
+			f.Source.Columns[2].Type = Type{OID: 12999, Schema: "information_schema", Name: "_sql_identifier", SQL: "information_schema.sql_identifier[]", Mod: -1, Class: Array, Elem: &element}
+			f.Target.Columns[2].Type = f.Source.Columns[2].Type
+		}, "another number in each version"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, w := pages(c.change)
@@ -107,6 +129,26 @@ func TestPagesRefusals(t *testing.T) {
 				t.Errorf("got plan %v and error %v (%s), want a refusal with %q", p != nil, err, e.Detail, c.want)
 			}
 		})
+	}
+}
+
+// amountOf is a domain.
+func amountOf(base Type) Type {
+	return Type{OID: 70000, Schema: "public", Name: "amount", SQL: "public.amount", Mod: -1, Class: Domain, Base: &base}
+}
+
+func TestPagesHaveDomainsChecked(t *testing.T) {
+	f, w := pages(func(f *Facts, _ *Wish) {
+		f.SameDatabase = false
+		f.Source.Columns[2].Type, f.Target.Columns[2].Type = amountOf(int4Type), amountOf(int4Type)
+	})
+	const want = "num_nulls((n::integer)::public.amount)"
+	if p := mustChoose(t, f, w); len(p.Pages.Checks) != 1 || !strings.Contains(p.Pages.Checks[0].SQL, want) {
+		t.Errorf("checks are %v, want one with %s", p.Pages.Checks, want)
+	}
+	f.SameDatabase = true
+	if p := mustChoose(t, f, w); len(p.Pages.Checks) != 0 {
+		t.Errorf("within one database a domain is the same, and %v are checked", p.Pages.Checks)
 	}
 }
 

@@ -91,6 +91,9 @@ WHERE a.attrelid = `+id+` AND a.attnum > 0 ORDER BY a.attnum`)
 	if err != nil {
 		return err
 	}
+	if side.File, err = s.value(ctx, "SELECT pg_catalog.pg_relation_filepath("+id+")"); err != nil {
+		return err
+	}
 	side.Attributes = []planner.PageAttribute{}
 	for _, r := range rows {
 		length, err := strconv.ParseInt(r[2], 10, 16)
@@ -112,7 +115,7 @@ FROM pg_catalog.pg_constraint WHERE contype = 'c' AND conrelid = `+id+` ORDER BY
 // directorySide takes the same from a data directory. Its constraints are not known, so the target's are all checked.
 func directorySide(d *directory, relation *planner.Relation, f *planner.PageFacts) error {
 	control := d.dir.Control()
-	f.Source = planner.PageSide{BlockSize: control.BlockSize, SegmentBlocks: int(control.SegmentBlocks), Attributes: []planner.PageAttribute{}}
+	f.Source = planner.PageSide{BlockSize: control.BlockSize, SegmentBlocks: int(control.SegmentBlocks), File: relation.File, Attributes: []planner.PageAttribute{}}
 	if relation.Kind != planner.Table && relation.Kind != planner.MatView {
 		return nil
 	}

@@ -249,3 +249,18 @@ func TestPagesAreWholeOrAbsentWhenKilled(t *testing.T) {
 	}
 	clean(t, live)
 }
+
+func TestPagesCheckDomainsOfAnotherDatabase(t *testing.T) {
+	t.Parallel()
+	live, target := clustertest.Database(t), clustertest.Database(t)
+	clustertest.Exec(t, live, "CREATE DOMAIN amount AS int", "CREATE TABLE t (id int, a amount)", "INSERT INTO t SELECT i, i FROM generate_series(1, 1000) i")
+	clustertest.Exec(t, target, "CREATE DOMAIN amount AS int CHECK (VALUE < 1000)", "CREATE TABLE t (id int, a amount)")
+	refused(t, onePair(live, target, "t", "t", pagesWish(false)), "amount_check")
+	if n := clustertest.Query(t, target, "SELECT count(*) FROM t"); n != "0" {
+		t.Errorf("the target has %s rows after a refusal", n)
+	}
+	clustertest.Exec(t, live, "DELETE FROM t WHERE id = 1000")
+	moves(t, onePair(live, target, "t", "t", pagesWish(false)))
+	sameContents(t, live, "TABLE t", target, "TABLE t")
+	clean(t, target)
+}
