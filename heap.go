@@ -16,6 +16,9 @@ type HeapDatabase struct {
 	OID    uint32 `json:"oid"`
 	Tables int    `json:"tables"` // of users; partitions are counted, system catalogs are not
 	Bytes  int64  `json:"bytes"`  // of their files, TOAST included, indexes not
+
+	// Problem says why not all of it could be read; the numbers are then of the part that could. Empty when there was none.
+	Problem string `json:"problem,omitempty"`
 }
 
 // HeapTable is a table in a data directory.
@@ -28,7 +31,7 @@ type HeapTable struct {
 	ToastBytes int64  `json:"toast_bytes"`
 	// Rows is an estimate that the server left in its catalogs, -1 where it left none; with HeapListOptions.Count it is exact.
 	Rows int64 `json:"rows"`
-	// Damage counts the blocks and rows that could not be read when the rows were counted.
+	// Damage counts what could not be read: blocks and rows when the rows were counted, and a table that cannot be opened at all.
 	Damage int64 `json:"damage"`
 }
 
@@ -39,9 +42,13 @@ type HeapListOptions struct {
 
 	// System lists system catalogs too. Defaults to false.
 	System bool
+
+	// OnDamage is told of everything that could not be read. Defaults to nobody.
+	OnDamage func(HeapDamage)
 }
 
-// ListHeap lists the databases of the data directory dir. It needs no server and writes nothing.
+// ListHeap lists the databases of the data directory dir. It needs no server and writes nothing. A database whose catalogs cannot be read
+// is listed with its Problem.
 func ListHeap(dir string) ([]HeapDatabase, error) {
 	d, err := openHeap(dir)
 	if err != nil {
@@ -54,24 +61,29 @@ func ListHeap(dir string) ([]HeapDatabase, error) {
 	list := make([]HeapDatabase, 0, len(all))
 	for i := range all {
 		h := HeapDatabase{Name: all[i].Name, OID: all[i].OID}
-		tables, err := all[i].Tables()
-		if err != nil {
-			return list, err
-		}
-		for j := range tables {
-			if tables[j].System() {
-				continue
-			}
-			h.Tables++
-			main, toast, err := heapSizes(&all[i], &tables[j])
-			if err != nil {
-				return list, err
-			}
-			h.Bytes += main + toast
+		if err := h.sum(&all[i]); err != nil {
+			h.Problem = err.Error()
 		}
 		list = append(list, h)
 	}
 	return list, nil
+}
+
+// sum counts the tables and their bytes. The error is the last of those that kept it from seeing all.
+func (h *HeapDatabase) sum(db *datadir.Database) error {
+	tables, problem := db.Tables()
+	for i := range tables {
+		if tables[i].System() {
+			continue
+		}
+		h.Tables++
+		main, toast, err := heapSizes(db, &tables[i])
+		if err != nil {
+			problem = err
+		}
+		h.Bytes += main + toast
+	}
+	return problem
 }
 
 // ListHeapTables lists the tables of one database of the data directory dir; an empty name means the only one that is not template or
@@ -98,36 +110,45 @@ func ListHeapTables(ctx context.Context, dir, database string, o *HeapListOption
 		if t.File != 0 {
 			h.File = db.Path(t.Tablespace, t.File)
 		}
-		if h.Bytes, h.ToastBytes, err = heapSizes(db, t); err != nil {
-			return list, err
+		h.Bytes, h.ToastBytes, err = heapSizes(db, t)
+		if err == nil && o.Count && t.Kind != 'p' {
+			err = o.count(ctx, db, t, &h)
 		}
-		if o.Count && t.Kind != 'p' {
-			if h.Rows, h.Damage, err = countHeap(ctx, db, t); err != nil {
-				return list, err
-			}
+		if ctx.Err() != nil {
+			return list, context.Cause(ctx)
+		}
+		if err != nil {
+			h.Rows = -1
+			o.damaged(t, &h, 0, 0, err)
 		}
 		list = append(list, h)
 	}
 	return list, nil
 }
 
-var kindWords = map[byte]string{'r': "table", 'm': "materialized view", 'p': "partitioned table"}
-
-func heapSizes(db *datadir.Database, t *datadir.Table) (main, toast int64, err error) {
-	if err := db.Describe(t); err != nil {
-		return 0, 0, err
+func (o *HeapListOptions) damaged(t *datadir.Table, h *HeapTable, block uint32, line int, err error) {
+	h.Damage++
+	if o.OnDamage != nil {
+		o.OnDamage(HeapDamage{Table: heapName(t), Block: block, Line: line, Reason: err.Error()})
 	}
-	main, toast = db.Sizes(t)
-	return main, toast, nil
 }
 
-func countHeap(ctx context.Context, db *datadir.Database, t *datadir.Table) (rows, damage int64, err error) {
-	o := &datadir.ScanOptions{Damaged: func(uint32, int, error) { damage++ }}
-	err = db.Scan(ctx, t, o, func(datadir.Row) error {
-		rows++
+var kindWords = map[byte]string{'r': "table", 'm': "materialized view", 'p': "partitioned table"}
+
+// heapSizes is also right about the table itself when it returns an error.
+func heapSizes(db *datadir.Database, t *datadir.Table) (main, toast int64, err error) {
+	err = db.Describe(t)
+	main, toast = db.Sizes(t)
+	return main, toast, err
+}
+
+func (o *HeapListOptions) count(ctx context.Context, db *datadir.Database, t *datadir.Table, h *HeapTable) error {
+	h.Rows = 0
+	scan := &datadir.ScanOptions{Damaged: func(block uint32, line int, err error) { o.damaged(t, h, block, line, err) }}
+	return db.Scan(ctx, t, scan, func(datadir.Row) error {
+		h.Rows++
 		return nil
 	})
-	return rows, damage, err
 }
 
 // openHeap opens a data directory, which may be written as pgdata:DIR.
@@ -197,11 +218,7 @@ func heapTables(db *datadir.Database, names []string) ([]*datadir.Table, error) 
 		return found, nil
 	}
 	for _, typed := range names {
-		schema, name, err := sqltext.ParseQualified(typed)
-		if err != nil {
-			return nil, &planner.Error{Kind: planner.Usage, Message: "cannot read the table name " + typed, Cause: err}
-		}
-		t, err := db.Find(schema, name)
+		t, err := heapTable(db, typed)
 		if err != nil {
 			return nil, err
 		}
@@ -212,6 +229,15 @@ func heapTables(db *datadir.Database, names []string) ([]*datadir.Table, error) 
 		found = append(found, leaves...)
 	}
 	return found, nil
+}
+
+// heapTable finds a table by its name as typed.
+func heapTable(db *datadir.Database, typed string) (*datadir.Table, error) {
+	schema, name, err := sqltext.ParseQualified(typed)
+	if err != nil {
+		return nil, &planner.Error{Kind: planner.Usage, Message: "cannot read the table name " + typed, Cause: err}
+	}
+	return db.Find(schema, name)
 }
 
 // heapLeaves are the tables that hold a table's rows: the partitions of a partitioned one, else itself.

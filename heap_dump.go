@@ -101,22 +101,75 @@ func DumpHeap(ctx context.Context, dir, table string, w io.Writer, o *HeapDumpOp
 			o.OnNote(note)
 		}
 	}
+	columns, err := o.columns(db, table)
+	if err != nil {
+		return HeapDump{}, err
+	}
 	out := bufio.NewWriterSize(w, 256<<10)
 	var done HeapDump
-	for i, t := range tables {
-		if err := o.dump(ctx, db, t, i == 0, out, &done); err != nil {
+	first := true
+	for _, t := range tables {
+		if len(tables) > 1 { // A partition that is lost does not keep the others from being saved.
+			if err := openable(db, t); err != nil {
+				o.damaged(t, &done, 0, 0, err)
+				continue
+			}
+		}
+		if err := o.dump(ctx, db, t, columns, first, out, &done); err != nil {
 			return done, errors.Join(err, out.Flush())
 		}
+		first = false
 	}
 	return done, out.Flush()
 }
 
-// dump prints one table.
-func (o *HeapDumpOptions) dump(ctx context.Context, db *datadir.Database, t *datadir.Table, first bool, w io.Writer, done *HeapDump) error {
+// columns are the names of those to print, nil for all of a table as they come. Partitions may have theirs in another order than the
+// partitioned table, which counts.
+func (o *HeapDumpOptions) columns(db *datadir.Database, table string) ([]string, error) {
+	if o.Columns != nil || o.ColumnTypes != "" {
+		return o.Columns, nil
+	}
+	t, err := heapTable(db, table)
+	if err != nil || t.Kind != 'p' {
+		return nil, err
+	}
+	if err := db.Describe(t); err != nil {
+		return nil, err
+	}
+	names := []string{}
+	for _, c := range t.Columns {
+		if c.Generated != 'v' {
+			names = append(names, c.Name)
+		}
+	}
+	return names, nil
+}
+
+// openable tells why a table cannot be read at all.
+func openable(db *datadir.Database, t *datadir.Table) error {
 	if err := db.Describe(t); err != nil {
 		return err
 	}
-	numbers, err := heapNumbers(t, o.Columns)
+	r, err := db.File(t)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+func (o *HeapDumpOptions) damaged(t *datadir.Table, done *HeapDump, block uint32, line int, err error) {
+	done.Damage++
+	if o.OnDamage != nil {
+		o.OnDamage(HeapDamage{Table: heapName(t), Block: block, Line: line, Reason: err.Error()})
+	}
+}
+
+// dump prints one table.
+func (o *HeapDumpOptions) dump(ctx context.Context, db *datadir.Database, t *datadir.Table, columns []string, first bool, w io.Writer, done *HeapDump) error {
+	if err := db.Describe(t); err != nil {
+		return err
+	}
+	numbers, err := heapNumbers(t, columns)
 	if err != nil {
 		return err
 	}
@@ -136,16 +189,10 @@ func (o *HeapDumpOptions) dump(ctx context.Context, db *datadir.Database, t *dat
 			return err
 		}
 	}
-	name := heapName(t)
 	options := &datadir.DumpOptions{
 		ScanOptions: datadir.ScanOptions{
 			From: o.From, To: o.To, Deleted: o.Deleted, IgnoreChecksums: o.IgnoreChecksums, Zeros: func(uint32) { done.Zeros++ },
-			Damaged: func(block uint32, line int, err error) {
-				done.Damage++
-				if o.OnDamage != nil {
-					o.OnDamage(HeapDamage{Table: name, Block: block, Line: line, Reason: err.Error()})
-				}
-			},
+			Damaged: func(block uint32, line int, err error) { o.damaged(t, done, block, line, err) },
 		},
 		Numbers: numbers, Jobs: heapJobs(o.Jobs),
 	}

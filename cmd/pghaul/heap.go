@@ -65,7 +65,8 @@ func newHeapLs() *cobra.Command {
 		Short: "List the databases of a data directory, or the tables of one",
 		Long: `Lists the databases of a data directory; with --database, or DIR?dbname=NAME, the
 tables of that one with their files, sizes and rows. Rows are the server's last
-estimate, or with --count as many as can be read.`,
+estimate, or with --count as many as can be read. What cannot be read is named on
+standard error and never stops the rest: the exit code is then 3.`,
 		Example: `  pghaul heap ls /var/lib/postgresql/15/main
   pghaul heap ls /var/lib/postgresql/15/main --database shop --count`,
 		Args: cobra.ArbitraryArgs,
@@ -95,33 +96,66 @@ func (f *heapLsFlags) run(cmd *cobra.Command, dir string) error {
 		if err != nil {
 			return err
 		}
-		if f.output == "json" {
-			return printJSON(out, list)
-		}
-		return printTable(out, []string{"database", "oid", "tables", "size"}, len(list), func(i int) []string {
-			d := list[i]
-			return []string{d.Name, strconv.FormatUint(uint64(d.OID), 10), strconv.Itoa(d.Tables), showBytes(float64(d.Bytes))}
-		})
+		return f.databases(cmd, list)
 	}
+	show := &damagePrinter{w: cmd.ErrOrStderr()}
+	f.options.OnDamage = show.damage
 	list, err := pghaul.ListHeapTables(cmd.Context(), dir, f.database, &f.options)
 	if err != nil {
 		return err
 	}
 	if f.output == "json" {
-		return printJSON(out, list)
+		err = printJSON(out, list)
+	} else {
+		err = printHeapTables(out, list)
 	}
-	err = printTable(out, []string{"schema", "table", "kind", "file", "size", "TOAST", "rows"}, len(list), func(i int) []string {
+	if err != nil {
+		return err
+	}
+	return setAside(int64(show.met))
+}
+
+func printHeapTables(out io.Writer, list []pghaul.HeapTable) error {
+	return printTable(out, []string{"schema", "table", "kind", "file", "size", "TOAST", "rows"}, len(list), func(i int) []string {
 		t := list[i]
 		rows := "unknown"
 		if t.Rows >= 0 {
 			rows = strconv.FormatInt(t.Rows, 10)
 		}
 		if t.Damage > 0 {
-			rows += fmt.Sprintf(" (%d blocks or rows unreadable)", t.Damage)
+			rows += ", damaged"
 		}
 		return []string{t.Schema, t.Name, t.Kind, t.File, showBytes(float64(t.Bytes)), showBytes(float64(t.ToastBytes)), rows}
 	})
-	return err
+}
+
+// databases prints those of a directory.
+func (f *heapLsFlags) databases(cmd *cobra.Command, list []pghaul.HeapDatabase) error {
+	broken := 0
+	for _, d := range list {
+		if d.Problem != "" {
+			broken++
+			message{Message: "database " + d.Name + ": " + d.Problem}.print(cmd.ErrOrStderr(), "WARNING")
+		}
+	}
+	var err error
+	if out := cmd.OutOrStdout(); f.output == "json" {
+		err = printJSON(out, list)
+	} else {
+		err = printTable(out, []string{"database", "oid", "tables", "size"}, len(list), func(i int) []string {
+			d := list[i]
+			size := showBytes(float64(d.Bytes))
+			if d.Problem != "" {
+				size += ", damaged"
+			}
+			return []string{d.Name, strconv.FormatUint(uint64(d.OID), 10), strconv.Itoa(d.Tables), size}
+		})
+	}
+	if err != nil || broken == 0 {
+		return err
+	}
+	return &planner.Error{Kind: planner.SetAside, Message: plural(int64(broken), "database") + " could not be read whole",
+		Hint: "A single file is read without catalogs: pghaul heap dump --column-types TYPES FILE."}
 }
 
 // printTable prints rows in columns.
@@ -168,7 +202,7 @@ func place(d pghaul.HeapDamage) string {
 	return fmt.Sprintf("block %d, line %d", d.Block, d.Line)
 }
 
-// setAside is the end of a dump that left something out.
+// setAside is the end of what left something out.
 func setAside(n int64) error {
 	if n == 0 {
 		return nil

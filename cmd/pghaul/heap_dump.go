@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pghaul/pghaul"
+	"github.com/pghaul/pghaul/planner"
 )
 
 const heapDumpLong = `Prints the rows of a table from its files: as COPY text (the default), CSV or
@@ -110,6 +111,10 @@ func (f *heapDumpFlags) run(cmd *cobra.Command, args []string) (err error) {
 		show.note(fmt.Sprintf("%d blocks hold zeros only: they were never used, or are lost", done.Zeros))
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "dumped %s\n", plural(done.Rows, "row"))
+	if o.ColumnTypes != "" && done.Damage > done.Rows {
+		return &planner.Error{Kind: planner.SetAside, Message: fmt.Sprintf("%d blocks or rows could not be read and were left out", done.Damage),
+			Hint: "Do --column-types name every column of the table in order, those too that were dropped?"}
+	}
 	return setAside(done.Damage)
 }
 

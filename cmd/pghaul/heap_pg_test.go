@@ -17,7 +17,7 @@ import (
 // stopped makes a database with the statements, keeps what COPY prints of the tables named, and stops the server.
 func stopped(t *testing.T, tables []string, sql ...string) (dir string, printed map[string]string) {
 	t.Helper()
-	s := clustertest.Private(t, &cluster.Options{})
+	s := clustertest.Private(t, &cluster.Options{Settings: map[string]string{"timezone": "UTC", "autovacuum": "off"}})
 	uri := clustertest.DatabaseOn(t, s)
 	clustertest.Exec(t, uri, sql...)
 	printed = map[string]string{}

@@ -15,7 +15,7 @@ import (
 var catalogNumbers = map[string]uint32{
 	"pg_class": classCatalog, "pg_type": typeCatalog, "pg_proc": procedureCatalog, "pg_tablespace": tablespaceCatalog,
 	"pg_authid": 1260, "pg_namespace": 2615, "pg_enum": 3501, "pg_range": 3541, "pg_am": 2601, "pg_inherits": 2611, "pg_index": 2610,
-	"pg_depend": 2608,
+	"pg_depend": 2608, "pg_ts_config": 3602, "pg_ts_dict": 3600,
 }
 
 // lookup finds the rows of a catalog by an OID in one column.

@@ -138,7 +138,7 @@ func (c *checkedPiece) page(p heap.Page, block uint32) {
 		there, err := s.tuple(p, h, block, n)
 		if err == nil && there {
 			c.Rows++
-			err = c.chunks(&s.row)
+			err = c.long(&s.row)
 		}
 		if err != nil {
 			c.fault(block, n, err)
@@ -146,22 +146,18 @@ func (c *checkedPiece) page(p heap.Page, block uint32) {
 	}
 }
 
-// chunks looks for the chunks of a row's values in the TOAST table.
-func (c *checkedPiece) chunks(row *Row) error {
-	if row.Tuple.Infomask()&heap.HasExternal == 0 {
-		return nil
-	}
+// long looks for the chunks of a row's values in the TOAST table, and decompresses what is compressed.
+func (c *checkedPiece) long(row *Row) error {
 	for i, v := range row.Values {
 		a := &c.scan.attributes[i]
 		if v.Null || a.Len != -1 || a.Dropped || i >= row.Tuple.Natts() {
 			continue
 		}
-		p, _, err := heap.ParseVarlena(v.Data)
-		if err == nil && p.External {
-			err = c.toaster.Chunks(p.Pointer, func([]byte) error { return nil })
+		if len(v.Data) == 0 || v.Data[0]&3 != 2 && v.Data[0] != 1 { // neither compressed here nor elsewhere
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("column %s: %w", a.Name, err)
+		if err := c.toaster.Stream(v.Data, func([]byte) error { return nil }); err != nil {
+			return fmt.Errorf("column %s: %w", a.Name, causeOf(err))
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 const knownNames = 10000 // kept for each type
 
 // resolve lets a type print the names of objects, as the server does on an empty search_path: those of pg_catalog bare, others with
-// their schema. Operators, functions with arguments and text search objects stay numbers.
+// their schema. Operators, functions with arguments and collations stay numbers.
 func (db *Database) resolve(t *datum.Type) {
 	var find func(c *catalogs, oid uint32) (string, error)
 	switch t.Output {
@@ -28,6 +28,10 @@ func (db *Database) resolve(t *datum.Type) {
 		find = schemaName
 	case "regprocout":
 		find = db.procedureName
+	case "regconfigout":
+		find = db.inSchema("pg_ts_config", "cfgname", "cfgnamespace")
+	case "regdictionaryout":
+		find = db.inSchema("pg_ts_dict", "dictname", "dictnamespace")
 	case "regroleout":
 		find = func(c *catalogs, oid uint32) (string, error) {
 			name, err := db.roleName(c, oid)
@@ -95,6 +99,22 @@ func (db *Database) className(c *catalogs, oid uint32) (name string, err error) 
 		return nil
 	})
 	return name, err
+}
+
+// inSchema finds the names of objects that have a schema, in a catalog with the columns given.
+func (db *Database) inSchema(catalog, nameColumn, schemaColumn string) func(c *catalogs, oid uint32) (string, error) {
+	return func(c *catalogs, oid uint32) (name string, err error) {
+		l, err := db.by(c, catalog, "oid")
+		if err != nil {
+			return "", err
+		}
+		at := l.catalog.positions(nameColumn, schemaColumn)
+		err = l.find(oid, func(r record) error {
+			name = qualified(c.schemas[r.oid(at[1])], r.name(at[0]))
+			return nil
+		})
+		return name, err
+	}
 }
 
 // procedureName is bare only where no other function has it, since a bare name would not say which is meant (regprocout).

@@ -136,11 +136,7 @@ func (p *Printers) payload(data []byte) ([]byte, error) {
 }
 
 func (c *printedColumn) damaged(err error) error {
-	var damage *Damage
-	if errors.As(err, &damage) {
-		err = damage.Cause
-	}
-	return &Damage{Cause: fmt.Errorf("column %s: %w", c.Name, err)}
+	return &Damage{Cause: fmt.Errorf("column %s: %w", c.Name, causeOf(err))}
 }
 
 // Row prints all columns; nil stands for NULL. The texts are good until the next call. The error is a *Damage.

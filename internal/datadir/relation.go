@@ -138,7 +138,7 @@ func (r *Relation) gap(block uint32, n int) *Gap {
 	g := &Gap{Block: block, Blocks: min(end, r.blocks) - block, Reason: r.segment(n) + " ends there, though more follows"}
 	switch {
 	case r.segments[n] == 0:
-		g.Reason = r.segment(n) + " does not exist or is empty"
+		g.Reason = r.segment(n) + " does not exist, or has no whole block"
 	case g.Blocks == 1 && n == len(r.segments)-1:
 		g.Reason = r.segment(n) + " ends within it"
 	}

@@ -158,15 +158,21 @@ func (s *scan) run(ctx context.Context, visit func(*Row) error) error {
 
 // report hands damage on; without a receiver it is an error.
 func (s *scan) report(block uint32, line int, err error) error {
-	var damage *Damage
-	if errors.As(err, &damage) {
-		err = damage.Cause
-	}
+	err = causeOf(err)
 	if s.damaged == nil {
 		return &Damage{Block: block, Line: line, Cause: err}
 	}
 	s.damaged(block, line, err)
 	return nil
+}
+
+// causeOf takes off what says where damage is.
+func causeOf(err error) error {
+	var damage *Damage
+	if errors.As(err, &damage) {
+		return damage.Cause
+	}
+	return err
 }
 
 func isDamage(err error) bool {
