@@ -112,7 +112,7 @@ func (f *heapLsFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	return setAside(int64(show.met))
+	return setAside(int64(show.met), checkHint)
 }
 
 func printHeapTables(out io.Writer, list []pghaul.HeapTable) error {
@@ -203,10 +203,12 @@ func place(d pghaul.HeapDamage) string {
 }
 
 // setAside is the end of what left something out.
-func setAside(n int64) error {
+func setAside(n int64, hint string) error {
 	if n == 0 {
 		return nil
 	}
 	return &planner.Error{Kind: planner.SetAside, Message: fmt.Sprintf("%d blocks or rows could not be read and were left out", n),
-		Hint: "pghaul heap check tells more of what is wrong."}
+		Hint: hint}
 }
+
+const checkHint = "pghaul heap check tells more of what is wrong."

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pghaul/pghaul"
-	"github.com/pghaul/pghaul/planner"
 )
 
 const heapDumpLong = `Prints the rows of a table from its files: as COPY text (the default), CSV or
@@ -112,10 +111,13 @@ func (f *heapDumpFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "dumped %s\n", plural(done.Rows, "row"))
 	if o.ColumnTypes != "" && done.Damage > done.Rows {
-		return &planner.Error{Kind: planner.SetAside, Message: fmt.Sprintf("%d blocks or rows could not be read and were left out", done.Damage),
-			Hint: "Do --column-types name every column of the table in order, those too that were dropped?"}
+		hint := "Do --column-types name every column of the table in order, those too that were dropped?"
+		if o.Toast == "" {
+			hint += " Values in a TOAST table need --toast."
+		}
+		return setAside(done.Damage, hint)
 	}
-	return setAside(done.Damage)
+	return setAside(done.Damage, checkHint)
 }
 
 // parseBlocks reads FROM-TO, both included, as the first block and the one behind the last.
