@@ -16,12 +16,13 @@ const stateColumn = "pghaul_state"
 
 // rowText prints rows in one of the formats.
 type rowText struct {
-	format  HeapFormat
-	names   []string
-	kinds   []jsonKind
-	clean   []bool // the text never holds what a format must escape
-	states  bool
-	members [][]byte // of NDJSON: what stands before each value
+	format    HeapFormat
+	delimiter byte
+	names     []string
+	kinds     []jsonKind
+	clean     []bool // the text never holds what a format must escape
+	states    bool
+	members   [][]byte // of NDJSON: what stands before each value
 }
 
 // jsonKind is how a type's text becomes JSON.
@@ -47,7 +48,10 @@ var cleanOutputs = map[string]bool{
 }
 
 func newRowText(format HeapFormat, columns []datadir.Column, states bool) *rowText {
-	r := &rowText{format: format, states: states}
+	r := &rowText{format: format, delimiter: '\t', states: states}
+	if format == HeapCSV {
+		r.delimiter = ','
+	}
 	for _, c := range columns {
 		output := outputFunction(c.Type)
 		r.names = append(r.names, c.Name)
@@ -97,8 +101,10 @@ func (r *rowText) Row(dst []byte, p *datadir.Printers, row *datadir.Row) ([]byte
 	if r.format == HeapNDJSON {
 		return r.object(dst, p, row, columns)
 	}
-	for i := range columns {
-		dst = r.separate(dst, i)
+	for i, clean := range r.clean {
+		if i > 0 {
+			dst = append(dst, r.delimiter)
+		}
 		start := len(dst)
 		text, null, err := p.Append(dst, row, i)
 		if err != nil {
@@ -108,7 +114,7 @@ func (r *rowText) Row(dst []byte, p *datadir.Printers, row *datadir.Row) ([]byte
 		case null && r.format == HeapText:
 			dst = copyfmt.AppendTextNull(dst)
 		case null:
-		case r.clean[i]:
+		case clean:
 			dst = text
 		default:
 			dst = r.escape(text, start)
@@ -121,14 +127,10 @@ func (r *rowText) Row(dst []byte, p *datadir.Printers, row *datadir.Row) ([]byte
 }
 
 func (r *rowText) separate(dst []byte, i int) []byte {
-	switch {
-	case i == 0:
+	if i == 0 {
 		return dst
-	case r.format == HeapCSV:
-		return append(dst, ',')
-	default:
-		return append(dst, '\t')
 	}
+	return append(dst, r.delimiter)
 }
 
 // escape escapes what stands in dst from start on.

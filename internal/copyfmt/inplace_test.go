@@ -2,11 +2,18 @@ package copyfmt
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
 func TestEscapeText(t *testing.T) {
-	for _, value := range []string{"", "plain", `\x00ff`, "\\", "a\tb\nc\r\b\f\v\\", "\\\\\\", "\n", "\\N", `\.`, "middle\\one", "é\t"} {
+	values := []string{"", "plain", `\x00ff`, "\\", "a\tb\nc\r\b\f\v\\", "\\\\\\", "\n", "\\N", `\.`, "middle\\one", "é\t"}
+	for c := range 256 {
+		for before := range 17 {
+			values = append(values, strings.Repeat("ü", before/2)+strings.Repeat("~", before%2)+string([]byte{byte(c)})+strings.Repeat("[", 16-before))
+		}
+	}
+	for _, value := range values {
 		want := AppendTextField([]byte("left\t"), []byte(value))
 		if got := EscapeText([]byte("left\t"+value), 5); !bytes.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", value, got, want)

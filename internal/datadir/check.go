@@ -135,7 +135,7 @@ func (c *checkedPiece) page(p heap.Page, block uint32) {
 		if broken[n] {
 			continue
 		}
-		there, err := s.tuple(p, h, block, n)
+		there, err := s.tuple(p, &h, block, n)
 		if err == nil && there {
 			c.Rows++
 			err = c.long(&s.row)

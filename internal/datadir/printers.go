@@ -21,11 +21,12 @@ type Printers struct {
 }
 
 type printedColumn struct {
-	Column
+	print       datum.Printer
+	index       int // into Row.Values
 	varlena     bool
 	partwise    bool // see Large
 	hexadecimal bool // a bytea
-	print       datum.Printer
+	Column
 }
 
 // virtual is Column.Generated of a column that is computed when it is read, which 18 introduced.
@@ -80,7 +81,7 @@ func (p *Printers) column(t *Table, number int) (printedColumn, error) {
 			}
 			return printedColumn{}, refused
 		}
-		column := printedColumn{Column: c, varlena: t.Attributes[number-1].Len == -1, print: printer}
+		column := printedColumn{Column: c, index: number - 1, varlena: t.Attributes[number-1].Len == -1, print: printer}
 		base := c.Type
 		for depth := 0; base.Kind == 'd' && base.Base != nil && depth < maximumTypeDepth; depth++ {
 			base = base.Base
@@ -108,7 +109,7 @@ func (p *Printers) Close() error { return p.toaster.Close() }
 // escapes. The error is a *Damage, which a visit of Scan should return; dst is then as it was.
 func (p *Printers) Append(dst []byte, row *Row, i int) (text []byte, null bool, err error) {
 	c := &p.columns[i]
-	v := row.Values[c.Number-1]
+	v := &row.Values[c.index]
 	if v.Null {
 		return dst, true, nil
 	}

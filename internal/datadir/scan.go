@@ -197,7 +197,7 @@ func (s *scan) page(p heap.Page, block uint32, visit func(*Row) error) error {
 		return s.report(block, 0, err)
 	}
 	for n := range p.Lines() {
-		there, err := s.tuple(p, h, block, n+1)
+		there, err := s.tuple(p, &h, block, n+1)
 		if err == nil && there {
 			if err = visit(&s.row); err != nil && !isDamage(err) {
 				return err
@@ -235,7 +235,7 @@ func (s *scan) verify(p heap.Page, stored uint16, block uint32) error {
 }
 
 // tuple reads one line into s.row, and reports whether it has something to visit.
-func (s *scan) tuple(p heap.Page, h heap.Header, block uint32, n int) (bool, error) {
+func (s *scan) tuple(p heap.Page, h *heap.Header, block uint32, n int) (bool, error) {
 	line, err := p.LineUnder(h, n)
 	if err != nil || line.State != heap.LineNormal {
 		return false, err

@@ -90,8 +90,12 @@ func appendDay(dst []byte, day int64) ([]byte, bool) {
 	} else {
 		year -= shifted
 	}
-	dst = appendPadded(dst, year, 4)
-	return append(dst, daysOfYear[6*ofYear:6*ofYear+6]...), before
+	rest := daysOfYear[6*ofYear : 6*ofYear+6]
+	if year > 9999 {
+		return append(appendWhole(dst, year), rest...), before
+	}
+	high, low := 2*(year/100), 2*(year%100)
+	return append(dst, digitPairs[high], digitPairs[high+1], digitPairs[low], digitPairs[low+1], rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]), before
 }
 
 const firstOfJanuary = 306 // of a year that begins in March

@@ -67,7 +67,7 @@ func (c *checker) lines() []Fault {
 
 // line returns what is wrong with one line, "" for nothing.
 func (c *checker) line(n int) string {
-	l, err := c.page.LineUnder(c.header, n)
+	l, err := c.page.LineUnder(&c.header, n)
 	if err != nil {
 		return err.Error()
 	}
@@ -84,7 +84,7 @@ func (c *checker) line(n int) string {
 
 // redirect checks where a redirect leads: to a tuple that no index knows (heap_prune_chain of pruneheap.c).
 func (c *checker) redirect(n, to int) string {
-	l, err := c.page.LineUnder(c.header, to)
+	l, err := c.page.LineUnder(&c.header, to)
 	if err != nil {
 		return "" // told at that line
 	}

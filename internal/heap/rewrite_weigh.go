@@ -40,13 +40,13 @@ func (r *Rewriter) Weigh(src Page) (Weight, error) {
 		offset, length := int(word&0x7FFF), int(word>>17)
 		if LineState(word>>15&3) != LineNormal {
 			w.Whole = false
-			if _, err := src.LineUnder(h, lineAt(at)); err != nil {
+			if _, err := src.LineUnder(&h, lineAt(at)); err != nil {
 				return Weight{}, err
 			}
 			continue
 		}
 		if offset < int(h.Upper) || offset%maxAlign != 0 || length <= TupleHeaderSize || offset+length > len(src) {
-			if _, err := src.LineUnder(h, lineAt(at)); err != nil {
+			if _, err := src.LineUnder(&h, lineAt(at)); err != nil {
 				return Weight{}, err
 			}
 			return Weight{}, fmt.Errorf("line %d has a tuple of %d bytes, too few for its header", lineAt(at), length)
