@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pghaul/pghaul/internal/datadir"
@@ -181,7 +180,7 @@ coalesce((SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_id
 WHERE i.indrelid = c.reltoastrelid AND x.oid = i.indexrelid AND n.oid = x.relnamespace AND c.reltoastrelid <> 0), ''),
 pg_catalog.current_setting('data_directory'), pg_catalog.current_setting('block_size'), pg_catalog.current_setting('data_checksums'),
 (SELECT setting FROM pg_catalog.pg_settings WHERE name = 'segment_size')
-FROM pg_catalog.pg_class c WHERE c.oid = '`+strings.ReplaceAll(hidden, "'", "''")+`'::pg_catalog.regclass`)
+FROM pg_catalog.pg_class c WHERE c.oid = `+quoted(hidden)+`::pg_catalog.regclass`)
 	if err != nil {
 		return err
 	}
@@ -227,12 +226,8 @@ func (c *pageCopy) move(ctx context.Context, from *datadir.Table, to string, enu
 // toast copies the TOAST table, and has its index built.
 func (c *pageCopy) toast(ctx context.Context) error {
 	from := c.from.db.ToastTable(c.from.main)
-	if from == nil {
+	if from == nil || c.to.toast == "" { // No row points into it then, or the rows would have been an error.
 		return nil
-	}
-	if c.to.toast == "" {
-		return &planner.Error{Message: "the new table has no TOAST table, and " + c.table.plan.Source.Relation + " has one",
-			Detail: "The server finds its columns too short to need one.", Hint: "Leave --method out."}
 	}
 	if _, err := c.move(ctx, from, c.to.toast, nil); err != nil {
 		return fmt.Errorf("copy the pages of the TOAST table of %s: %w", c.table.plan.Source.Relation, err)
@@ -273,9 +268,8 @@ func (c *pageCopy) log(ctx context.Context) error {
 	if err != nil {
 		return &sideError{side: "target", err: err}
 	}
-	hidden := strings.ReplaceAll(t.plan.Parts[0].Target, "'", "''")
-	proof := fmt.Sprintf(`SELECT count(*) FROM pg_catalog.pg_class c, pg_catalog.pg_class r WHERE r.oid = '%s'::pg_catalog.regclass AND c.oid IN (r.oid, r.reltoastrelid)
-AND pg_catalog.age(c.relfrozenxid) >= pg_catalog.age('%d'::pg_catalog.xid)`, hidden, c.to.xid)
+	proof := fmt.Sprintf(`SELECT count(*) FROM pg_catalog.pg_class c, pg_catalog.pg_class r WHERE r.oid = %s::pg_catalog.regclass AND c.oid IN (r.oid, r.reltoastrelid)
+AND pg_catalog.age(c.relfrozenxid) >= pg_catalog.age('%d'::pg_catalog.xid)`, quoted(t.plan.Parts[0].Target), c.to.xid)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		left := ""
 		if _, err = s.exec(ctx, t.plan.Pages.Vacuum); err == nil {

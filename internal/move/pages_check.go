@@ -217,10 +217,10 @@ func (t *table) checkHeap(ctx context.Context) error {
 		return err
 	}
 	table := quoted(t.plan.Target.Relation) + "::pg_catalog.regclass"
-	for _, check := range []struct{ extension, sql, found string }{
-		{"amcheck", "SELECT blkno || ',' || offnum || ': ' || msg FROM %s.verify_heapam(" + table + ") LIMIT 1", "verify_heapam finds damage"},
-		{"pg_visibility", "SELECT t_ctid::text FROM %s.pg_check_frozen(" + table + ") t_ctid LIMIT 1", "pg_check_frozen finds a tuple that is not frozen"},
-		{"pg_visibility", "SELECT t_ctid::text FROM %s.pg_check_visible(" + table + ") t_ctid LIMIT 1", "pg_check_visible finds a tuple that is not visible to all"},
+	for _, check := range []struct{ extension, columns, function, found string }{
+		{"amcheck", "blkno || ',' || offnum || ': ' || msg", "verify_heapam(" + table + ", check_toast => true)", "verify_heapam finds damage"},
+		{"pg_visibility", "t_ctid::text", "pg_check_frozen(" + table + ") t_ctid", "pg_check_frozen finds a tuple that is not frozen"},
+		{"pg_visibility", "t_ctid::text", "pg_check_visible(" + table + ") t_ctid", "pg_check_visible finds a tuple that is not visible to all"},
 	} {
 		schema, err := lendExtension(ctx, s, check.extension)
 		if err != nil {
@@ -229,7 +229,7 @@ func (t *table) checkHeap(ctx context.Context) error {
 		if schema == "" {
 			continue
 		}
-		fault, err := s.value(ctx, fmt.Sprintf(check.sql, schema))
+		fault, err := s.value(ctx, "SELECT "+check.columns+" FROM "+schema+"."+check.function+" LIMIT 1")
 		if err != nil {
 			return err
 		}
