@@ -22,15 +22,6 @@ type pageCase struct {
 	own string
 }
 
-func (c *pageCase) made() []string { return append(append([]string{}, c.types...), c.ddl...) }
-
-func (c *pageCase) madeThere() []string {
-	if c.there != nil {
-		return append(append([]string{}, c.types...), c.there...)
-	}
-	return c.made()
-}
-
 // pageCases are for one server version: what it lacks is left out.
 func pageCases(t *testing.T, uri string) []pageCase {
 	t.Helper()
