@@ -23,7 +23,7 @@ const module = "github.com/pghaul/pghaul"
 // layers is the house: a package imports from the layers above its own in this list (below it in the picture), never from
 // its own or a later one. "." is the root package.
 var layers = [][]string{
-	{"planner", "internal/copyfmt", "internal/sqltext", "internal/wire", "internal/heap", "internal/datum"},
+	{"planner", "internal/copyfmt", "internal/sqltext", "internal/wire", "internal/heap", "internal/datum", "internal/encode"},
 	{"internal/catalog", "internal/datadir", "internal/rowfile"},
 	{"internal/move"},
 	{".", "internal/gateway", "internal/fleet"},

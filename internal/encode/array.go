@@ -1,0 +1,3 @@
+package encode
+
+func arrayEncoder(t *Type, s Settings) Encoder { return nil }

@@ -1,0 +1,4 @@
+package encode
+
+// networkTypes are the types of network addresses.
+var networkTypes = map[uint32]maker{}

@@ -1,0 +1,3 @@
+package encode
+
+func rangeEncoder(t *Type, s Settings) Encoder { return nil }
