@@ -94,8 +94,8 @@ type OnError string
 
 // The ways.
 const (
-	StopOnError OnError = ""
-	SetAside    OnError = "set-aside"
+	StopOnError  OnError = ""
+	SetRowsAside OnError = "set-aside"
 )
 
 // OnDuplicate says what happens to a row whose key the table, or an earlier row of the input, has already.
