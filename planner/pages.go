@@ -58,6 +58,7 @@ type PageAttribute struct {
 	Len       int16
 	Align     byte
 	NotNull   bool
+	Unproven  bool   // NotNull as NOT VALID (from 18 on): older rows may hold NULL
 	Generated string // the expression; empty for none
 	Virtual   bool   // generated when it is read
 }
@@ -68,6 +69,7 @@ type PageConstraint struct {
 	Definition string // as pg_get_constraintdef prints it
 	Expression string
 	Valid      bool
+	Unenforced bool // NOT ENFORCED (from 18 on)
 }
 
 // pagesWay writes the files of a new table with the pages of the source's. It is taken only when it is asked for by name.
@@ -227,18 +229,20 @@ func (s *situation) pageChecks(hidden string) []PageCheck {
 	from, to := &s.facts.Pages.Source, &s.facts.Pages.Target
 	if to.Attributes == nil { // A new table takes its source's constraints, and holds them all to be valid.
 		for _, c := range from.Checks {
-			if !c.Valid {
+			if !c.Valid && !c.Unenforced {
 				checks = append(checks, c.check(hidden))
+			}
+		}
+		for _, a := range from.Attributes {
+			if a.NotNull && a.Unproven && !a.Dropped {
+				checks = append(checks, a.check(hidden))
 			}
 		}
 		return checks
 	}
 	for _, a := range to.Attributes {
-		if i := attributeNamed(from.Attributes, a.Name); i >= 0 && a.NotNull && !a.Dropped && !from.Attributes[i].NotNull {
-			column := sqltext.QuoteIdent(a.Name)
-			checks = append(checks, PageCheck{Name: "column " + column + " holds NULL, which the target does not take",
-				// IS NULL would not be looked at: from 17 on the server holds it to be false for such a column.
-				SQL: "SELECT FROM ONLY " + hidden + " WHERE pg_catalog.num_nulls(" + column + ") > 0 LIMIT 1"})
+		if i := attributeNamed(from.Attributes, a.Name); i >= 0 && a.NotNull && !a.Dropped && (!from.Attributes[i].NotNull || from.Attributes[i].Unproven) {
+			checks = append(checks, a.check(hidden))
 		}
 	}
 	for _, c := range to.Checks {
@@ -247,6 +251,14 @@ func (s *situation) pageChecks(hidden string) []PageCheck {
 		}
 	}
 	return checks
+}
+
+// check looks for a NULL.
+func (a *PageAttribute) check(table string) PageCheck {
+	column := sqltext.QuoteIdent(a.Name)
+	return PageCheck{Name: "column " + column + " holds NULL, which the target does not take",
+		// IS NULL would not be looked at: from 17 on the server holds it to be false for such a column.
+		SQL: "SELECT FROM ONLY " + table + " WHERE pg_catalog.num_nulls(" + column + ") > 0 LIMIT 1"}
 }
 
 // check looks for a row that breaks the constraint.

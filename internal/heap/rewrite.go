@@ -28,7 +28,12 @@ type Rewrite struct {
 	// Walk also walks through the columns of every tuple, and fails at the first that does not fit its tuple. For pages that no running
 	// server vouches for.
 	Walk bool
+	// NoLZ4 fails with ErrLZ4 at a value that lz4 has compressed: the new relation's server cannot read it.
+	NoLZ4 bool
 }
+
+// ErrLZ4 is the cause where Rewrite.NoLZ4 finds a value.
+var ErrLZ4 = errors.New("a value is compressed by lz4")
 
 // Rewriter rewrites pages, one at a time. It holds the room that this takes, so each goroutine needs its own.
 type Rewriter struct {

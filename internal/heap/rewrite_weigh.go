@@ -95,13 +95,13 @@ func (r *Rewriter) weighTuple(t Tuple) (live bool, err error) {
 			return false, err
 		}
 	}
-	if r.Walk {
+	if r.Walk || r.NoLZ4 {
 		return true, r.walk(t)
 	}
 	return true, nil
 }
 
-// walk checks that a tuple's values fit.
+// walk checks that a tuple's values fit, and are such as the new relation's server can read.
 func (r *Rewriter) walk(t Tuple) (err error) {
 	if r.values, err = t.Values(r.Attrs, r.values); err != nil {
 		return err
@@ -110,7 +110,11 @@ func (r *Rewriter) walk(t Tuple) (err error) {
 		if v.Null || r.Attrs[i].Len != -1 {
 			continue
 		}
-		if _, _, err := ParseVarlena(v.Data); err != nil {
+		value, _, err := ParseVarlena(v.Data)
+		if r.NoLZ4 && err == nil && !r.Attrs[i].Dropped && (value.Compression == LZ4 || value.External && value.Pointer.Compression == LZ4) {
+			err = ErrLZ4
+		}
+		if err != nil {
 			return fmt.Errorf("column %s: %w", r.Attrs[i].Name, err)
 		}
 	}

@@ -18,6 +18,7 @@ type pageCopy struct {
 	src, dst *session // src holds the lock on the source; nil where that is a data directory
 	from     pageOrigin
 	to       pageDestination
+	written  []pageFiles
 }
 
 // pageOrigin is the source as its directory's own catalogs describe it once it is locked and on disk.
@@ -33,6 +34,7 @@ type pageOrigin struct {
 type pageDestination struct {
 	xid                uint32
 	main, toast        string // below directory; toast is empty where the table has none
+	lz4                bool   // the server can read values that it has compressed
 	toastOID           uint32
 	toastIndex         string // quoted, qualified
 	directory          string
@@ -51,6 +53,7 @@ func (r *run) fillPages(ctx context.Context, t *table) (release func(), err erro
 	}
 	if err := c.fill(ctx); err != nil {
 		c.dropTarget()
+		c.takeAway()
 		return release, err
 	}
 	t.stage.set(stageCommit)
@@ -160,6 +163,9 @@ func (c *pageCopy) fill(ctx context.Context) (err error) {
 	if err := c.toast(ctx); err != nil {
 		return err
 	}
+	if err := c.undisturbed(ctx); err != nil {
+		return &sideError{side: "source", err: err}
+	}
 	t.addRows(moved.Rows)
 	t.files.rows.Add(moved.Rows)
 	t.stage.set(stageIndexes)
@@ -179,7 +185,8 @@ func (c *pageCopy) emptyFiles(ctx context.Context) error {
 coalesce((SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(x.relname) FROM pg_catalog.pg_index i, pg_catalog.pg_class x, pg_catalog.pg_namespace n
 WHERE i.indrelid = c.reltoastrelid AND x.oid = i.indexrelid AND n.oid = x.relnamespace AND c.reltoastrelid <> 0), ''),
 pg_catalog.current_setting('data_directory'), pg_catalog.current_setting('block_size'), pg_catalog.current_setting('data_checksums'),
-(SELECT setting FROM pg_catalog.pg_settings WHERE name = 'segment_size')
+(SELECT setting FROM pg_catalog.pg_settings WHERE name = 'segment_size'),
+EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals))
 FROM pg_catalog.pg_class c WHERE c.oid = `+quoted(hidden)+`::pg_catalog.regclass`)
 	if err != nil {
 		return err
@@ -189,7 +196,7 @@ FROM pg_catalog.pg_class c WHERE c.oid = `+quoted(hidden)+`::pg_catalog.regclass
 	if err != nil {
 		return err
 	}
-	c.to = pageDestination{xid: uint32(xid), main: found[1], toast: found[3], toastIndex: found[4], directory: found[5], checksums: found[7] == "on"}
+	c.to = pageDestination{xid: uint32(xid), main: found[1], toast: found[3], toastIndex: found[4], directory: found[5], checksums: found[7] == "on", lz4: found[9] == "t"}
 	_, err = fmt.Sscan(found[2]+" "+found[6]+" "+found[8], &c.to.toastOID, &c.to.blockSize, &c.to.segment)
 	return err
 }
@@ -218,9 +225,13 @@ func (c *pageCopy) move(ctx context.Context, from *datadir.Table, to string, enu
 		m.Rewrite.Xid = c.to.xid
 	}
 	if !toast {
-		m.Rewrite.ToastRelation = c.to.toastOID
+		m.Rewrite.ToastRelation, m.Rewrite.NoLZ4 = c.to.toastOID, !c.to.lz4
 	}
-	return m.run(ctx)
+	moved, err := m.run(ctx)
+	if err == nil {
+		c.written = append(c.written, moved.Files)
+	}
+	return moved, err
 }
 
 // toast copies the TOAST table, and has its index built.

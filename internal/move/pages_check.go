@@ -85,7 +85,8 @@ func unreachableFiles(path string, server planner.Server) string {
 // askAttributes reads the columns and the CHECK constraints of a table.
 func askAttributes(ctx context.Context, s *session, oid uint32, side *planner.PageSide) error {
 	id := strconv.FormatUint(uint64(oid), 10)
-	rows, err := s.table(ctx, `SELECT a.attname, a.attisdropped, a.attlen, a.attalign, a.attnotnull, coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), ''), a.attgenerated = 'v'
+	rows, err := s.table(ctx, `SELECT a.attname, a.attisdropped, a.attlen, a.attalign, a.attnotnull, coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), ''), a.attgenerated = 'v',
+EXISTS (SELECT FROM pg_catalog.pg_constraint n WHERE n.conrelid = a.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND NOT n.convalidated)
 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> ''
 WHERE a.attrelid = `+id+` AND a.attnum > 0 ORDER BY a.attnum`)
 	if err != nil {
@@ -101,13 +102,13 @@ WHERE a.attrelid = `+id+` AND a.attnum > 0 ORDER BY a.attnum`)
 			return err
 		}
 		side.Attributes = append(side.Attributes, planner.PageAttribute{
-			Name: r[0], Dropped: r[1] == "t", Len: int16(length), Align: r[3][0], NotNull: r[4] == "t", Generated: r[5], Virtual: r[6] == "t",
+			Name: r[0], Dropped: r[1] == "t", Len: int16(length), Align: r[3][0], NotNull: r[4] == "t", Unproven: r[7] == "t", Generated: r[5], Virtual: r[6] == "t",
 		})
 	}
-	rows, err = s.table(ctx, `SELECT conname, pg_catalog.pg_get_constraintdef(oid), pg_catalog.pg_get_expr(conbin, conrelid), convalidated
-FROM pg_catalog.pg_constraint WHERE contype = 'c' AND conrelid = `+id+` ORDER BY conname`)
+	rows, err = s.table(ctx, `SELECT conname, pg_catalog.pg_get_constraintdef(oid), pg_catalog.pg_get_expr(conbin, conrelid), convalidated, coalesce((pg_catalog.to_jsonb(c) ->> 'conenforced')::pg_catalog.bool, true)
+FROM pg_catalog.pg_constraint c WHERE contype = 'c' AND conrelid = `+id+` ORDER BY conname`)
 	for _, r := range rows {
-		side.Checks = append(side.Checks, planner.PageConstraint{Name: r[0], Definition: r[1], Expression: r[2], Valid: r[3] == "t"})
+		side.Checks = append(side.Checks, planner.PageConstraint{Name: r[0], Definition: r[1], Expression: r[2], Valid: r[3] == "t", Unenforced: r[4] == "f"})
 	}
 	return err
 }

@@ -37,4 +37,5 @@ type pageMove struct {
 type pagesMoved struct {
 	Rows   int64
 	Blocks uint32
+	Files  pageFiles
 }

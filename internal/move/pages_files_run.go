@@ -37,6 +37,7 @@ func (m *pageMove) run(ctx context.Context) (moved pagesMoved, err error) {
 	if err != nil {
 		return pagesMoved{}, errors.Join(err, target.abandon())
 	}
+	moved.Files = target.left()
 	return moved, target.close()
 }
 

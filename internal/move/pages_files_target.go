@@ -165,6 +165,41 @@ func (t *pageTarget) abandon() error {
 	return err
 }
 
+// pageFiles are the files of a new relation whose move has succeeded.
+type pageFiles struct {
+	first string
+	info  os.FileInfo // of first
+	made  []string
+}
+
+// left tells which files to take away when the transaction fails after the move.
+func (t *pageTarget) left() pageFiles {
+	return pageFiles{first: t.file.Path, info: t.info, made: t.made}
+}
+
+// remove is for a transaction that ends without a commit. A server that rolls back removes the files that it finds at that moment, and one that
+// crashes none: what was written after it, or before it, would stay for ever.
+func (f *pageFiles) remove() error {
+	var err error
+	for _, path := range f.made {
+		if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	first, opened := os.OpenFile(f.first, os.O_RDWR|openNoFollow, 0)
+	if errors.Is(opened, os.ErrNotExist) {
+		return err
+	}
+	if opened != nil {
+		return errors.Join(err, opened)
+	}
+	info, stat := first.Stat()
+	if stat == nil && os.SameFile(info, f.info) {
+		stat = first.Truncate(0)
+	}
+	return errors.Join(err, stat, first.Close())
+}
+
 func (t *pageTarget) close() error {
 	var err error
 	for _, file := range t.segments {

@@ -2,6 +2,7 @@ package move
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -200,6 +201,12 @@ func (w *pageWorker) damaged(block uint32, cause error) error {
 		return w.failed
 	}
 	path := segmentPath(w.move.Source.Path, block/w.move.Source.SegmentBlocks)
+	if errors.Is(cause, heap.ErrLZ4) {
+		return &planner.Error{
+			Kind: planner.Failed, Message: "the target's server was built without lz4, by which values of the source are compressed",
+			Detail: fmt.Sprintf("Block %d of %s: %s.", block, path, cause), Hint: "Copy without --method pages: the target then compresses anew.",
+		}
+	}
 	return &planner.Error{
 		Kind: planner.Failed, Message: fmt.Sprintf("block %d of %s cannot be copied", block, path), Cause: cause,
 		Hint: "pghaul heap check looks through the file for what is wrong with it. Method relay copies what the server can read.",
