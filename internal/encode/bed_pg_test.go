@@ -100,17 +100,17 @@ func (b *bed) compare(t testing.TB, typeSQL string, unsure int, texts ...string)
 		var invalid *Invalid
 		switch {
 		case !bytes.HasPrefix(got, []byte("kept")) || err != nil && len(got) != len("kept"):
-			report("%q: what was in dst is %q afterwards (%v)", text, got, err)
+			report("%.300q: what was in dst is %q afterwards (%v)", text, got, err)
 		case errors.Is(err, ErrUnsure):
 			doubted = append(doubted, text)
 		case errors.As(err, &invalid) && want.refusal != nil:
 			if *invalid != *want.refusal {
-				report("%q: refused as\n\t%+v, the server says\n\t%+v", text, *invalid, *want.refusal)
+				report("%.300q: refused as\n\t%+.600v, the server says\n\t%+.600v", text, *invalid, *want.refusal)
 			}
 		case err != nil:
-			report("%q: refused (%v), the server reads %x", text, err, want.sent)
+			report("%.300q: refused (%v), the server reads %x", text, err, want.sent)
 		case want.refusal != nil:
-			report("%q: encoded as %x, the server says\n\t%+v", text, got[len("kept"):], *want.refusal)
+			report("%.300q: encoded as %x, the server says\n\t%+v", text, got[len("kept"):], *want.refusal)
 		default:
 			taken, payloads, wanted = append(taken, text), append(payloads, got[len("kept"):]), append(wanted, want)
 		}
@@ -121,7 +121,7 @@ func (b *bed) compare(t testing.TB, typeSQL string, unsure int, texts ...string)
 	}
 	for i := range sent {
 		if !bytes.Equal(sent[i], wanted[i].sent) {
-			report("%q: encoded as %x, which the server takes as\n\t%x, and the text as\n\t%x", taken[i], payloads[i], sent[i], wanted[i].sent)
+			report("%.300q: encoded as %x, which the server takes as\n\t%x, and the text as\n\t%x", taken[i], payloads[i], sent[i], wanted[i].sent)
 		}
 	}
 	if len(doubted) > unsure {
