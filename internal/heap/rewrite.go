@@ -30,6 +30,10 @@ type Rewrite struct {
 	Walk bool
 	// NoLZ4 fails with ErrLZ4 at a value that lz4 has compressed: the new relation's server cannot read it.
 	NoLZ4 bool
+	// ChunkSize is the number of bytes of a TOAST value's chunk, for Rewriter.Chunks; 0 sums nothing.
+	ChunkSize int
+	// IsTOAST says that the relation is a TOAST table, whose own chunks are summed.
+	IsTOAST bool
 }
 
 // ErrLZ4 is the cause where Rewrite.NoLZ4 finds a value.
@@ -47,6 +51,7 @@ type Rewriter struct {
 	values   []Value
 	formedOf []Value  // the new relation's
 	taken    []uint64 // a bit for each aligned place of a page that holds a part of a tuple
+	chunks   ChunkSum
 }
 
 // NewRewriter returns a Rewriter for pages of size bytes.
@@ -70,6 +75,9 @@ func NewRewriter(r Rewrite, size int) *Rewriter {
 	}
 	return w
 }
+
+// Chunks is the sum of the chunks that the TOAST pointers of all tuples written lead to, or of a TOAST table's tuples. It needs ChunkSize.
+func (r *Rewriter) Chunks() ChunkSum { return r.chunks }
 
 // source is the index in Attrs of a column of the new relation.
 func (r *Rewriter) source(i int) int {

@@ -25,7 +25,7 @@ func (r *Rewriter) seal(p Page, block uint32) error {
 		le.PutUint64(t, uint64(xmin)) // t_xmax is 0
 		le.PutUint64(t[8:], place)
 		le.PutUint64(t[16:], kept|uint64(mask)<<32|uint64(lineAt(at)))
-		if len(r.Enums) > 0 || tail&(uint64(HasExternal)<<32) != 0 {
+		if len(r.Enums) > 0 || r.IsTOAST || tail&(uint64(HasExternal)<<32) != 0 {
 			if err := r.change(Tuple(t)); err != nil {
 				return fmt.Errorf("line %d: %w", lineAt(at), err)
 			}
@@ -52,6 +52,9 @@ func (r *Rewriter) change(t Tuple) (err error) {
 	if r.values, err = t.Values(r.attrs, r.values); err != nil {
 		return err
 	}
+	if r.IsTOAST {
+		return r.chunks.addTuple(t, r.values)
+	}
 	for i, v := range r.values[:t.Natts()] {
 		a := &r.attrs[i]
 		switch {
@@ -59,6 +62,13 @@ func (r *Rewriter) change(t Tuple) (err error) {
 		case a.Len == -1 && len(v.Data) == externalSize && v.Data[0] == 1:
 			if r.ToastRelation == 0 {
 				return fmt.Errorf("column %s: the value is in a TOAST table, and the new relation has none", a.Name)
+			}
+			if r.ChunkSize > 0 && !a.Dropped {
+				pointer, err := parsePointer(v.Data[2:])
+				if err != nil {
+					return fmt.Errorf("column %s: %w", a.Name, err)
+				}
+				r.chunks.addValue(pointer, r.ChunkSize)
 			}
 			le.PutUint32(v.Data[externalSize-4:], r.ToastRelation)
 		case a.Len == 4 && !a.Dropped && r.Enums[r.source(i)] != nil:

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -24,7 +25,22 @@ func (d *directory) facts(t *datadir.Table) (*found, error) {
 	if t.Kind == 'p' {
 		at.relation.Leaves, err = d.leaves(t, 0)
 	}
+	at.notes = append(at.notes, d.shrunk(&at.relation)...)
+	for i := range at.relation.Leaves {
+		at.notes = append(at.notes, d.shrunk(&at.relation.Leaves[i].Relation)...)
+	}
 	return at, err
+}
+
+// shrunk tells of a file that is shorter than the server had found it. VACUUM, which shortens files, counts them anew, and so does TRUNCATE.
+func (d *directory) shrunk(r *planner.Relation) []string {
+	d.lock.Lock()
+	t := d.tables[r.OID]
+	d.lock.Unlock()
+	if t == nil || int64(t.Pages) <= r.Pages {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has %s and had %d when the server last counted them: the file may have lost its end, with its rows", r.File, number(r.Pages, "block"), t.Pages)}
 }
 
 // relation describes one relation, its own rows only.

@@ -160,8 +160,12 @@ func (c *pageCopy) fill(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("copy the pages of %s: %w", t.plan.Source.Relation, err)
 	}
-	if err := c.toast(ctx); err != nil {
+	chunks, err := c.toast(ctx)
+	if err != nil {
 		return err
+	}
+	if err := c.complete(ctx, moved.Chunks, chunks); err != nil {
+		return &sideError{side: "source", err: err}
 	}
 	if err := c.undisturbed(ctx); err != nil {
 		return &sideError{side: "source", err: err}
@@ -224,6 +228,9 @@ func (c *pageCopy) move(ctx context.Context, from *datadir.Table, to string, enu
 	if t.plan.Pages.Logged {
 		m.Rewrite.Xid = c.to.xid
 	}
+	if c.src == nil {
+		m.Rewrite.ChunkSize, m.Rewrite.IsTOAST = control.TOASTChunk, toast
+	}
 	if !toast {
 		m.Rewrite.ToastRelation, m.Rewrite.NoLZ4 = c.to.toastOID, !c.to.lz4
 	}
@@ -234,19 +241,20 @@ func (c *pageCopy) move(ctx context.Context, from *datadir.Table, to string, enu
 	return moved, err
 }
 
-// toast copies the TOAST table, and has its index built.
-func (c *pageCopy) toast(ctx context.Context) error {
+// toast copies the TOAST table, and has its index built. It returns the sum of its chunks.
+func (c *pageCopy) toast(ctx context.Context) (heap.ChunkSum, error) {
 	from := c.from.db.ToastTable(c.from.main)
 	if from == nil || c.to.toast == "" { // No row points into it then, or the rows would have been an error.
-		return nil
+		return 0, nil
 	}
-	if _, err := c.move(ctx, from, c.to.toast, nil); err != nil {
-		return fmt.Errorf("copy the pages of the TOAST table of %s: %w", c.table.plan.Source.Relation, err)
+	moved, err := c.move(ctx, from, c.to.toast, nil)
+	if err != nil {
+		return 0, fmt.Errorf("copy the pages of the TOAST table of %s: %w", c.table.plan.Source.Relation, err)
 	}
 	if _, err := c.dst.exec(ctx, "REINDEX INDEX "+c.to.toastIndex); err != nil {
-		return &sideError{side: "target", err: err}
+		return 0, &sideError{side: "target", err: err}
 	}
-	return nil
+	return moved.Chunks, nil
 }
 
 // check looks for rows that the target's constraints do not allow.

@@ -37,5 +37,6 @@ type pageMove struct {
 type pagesMoved struct {
 	Rows   int64
 	Blocks uint32
+	Chunks heap.ChunkSum // that its TOAST pointers lead to, or that it has itself
 	Files  pageFiles
 }

@@ -72,6 +72,7 @@ func (m *pageMove) carry(ctx context.Context, source *pageSource, target *pageTa
 	}
 	order, torn := newBlockOrder(), &tornPages{seed: maphash.MakeSeed()}
 	var turns, rows atomic.Int64
+	var chunks atomic.Uint64
 	worker := func() *pageWorker {
 		return &pageWorker{
 			move: m, source: source, target: target, order: order, torn: torn, turns: &turns, rows: &rows,
@@ -82,7 +83,12 @@ func (m *pageMove) carry(ctx context.Context, source *pageSource, target *pageTa
 	unhook := context.AfterFunc(within, order.stop)
 	defer unhook()
 	for range m.jobs() {
-		group.Go(func() error { return worker().run(within) })
+		group.Go(func() error {
+			w := worker()
+			err := w.run(within)
+			chunks.Add(uint64(w.writer.Chunks()))
+			return err
+		})
 	}
 	err := group.Wait()
 	if errors.Is(err, errTurn) && ctx.Err() != nil {
@@ -98,7 +104,7 @@ func (m *pageMove) carry(ctx context.Context, source *pageSource, target *pageTa
 	if err := last.flush(ctx); err != nil {
 		return pagesMoved{}, err
 	}
-	return pagesMoved{Rows: rows.Load(), Blocks: order.blocks}, nil
+	return pagesMoved{Rows: rows.Load(), Blocks: order.blocks, Chunks: heap.ChunkSum(chunks.Load()) + last.writer.Chunks()}, nil
 }
 
 // complete adds the visibility map and puts all on disk.

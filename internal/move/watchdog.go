@@ -97,6 +97,10 @@ func (w *watchdog) judge(ctx context.Context, t *table, s *silence, now time.Tim
 		s.since = now
 		return lock
 	}
+	if who := w.heldBack(ctx, t, s.stage); who != "" {
+		s.since = now
+		return who
+	}
 	if w.worksInside(ctx, t, s) {
 		s.since = now
 		return ""
