@@ -36,7 +36,6 @@ type pageDestination struct {
 	main, toast        string // below directory; toast is empty where the table has none
 	lz4                bool   // the server can read values that it has compressed
 	toastOID           uint32
-	toastIndex         string // quoted, qualified
 	directory          string
 	blockSize, segment int
 	checksums          bool
@@ -186,8 +185,6 @@ func (c *pageCopy) emptyFiles(ctx context.Context) error {
 		}
 	}
 	rows, err := c.dst.table(ctx, `SELECT pg_catalog.pg_current_xact_id(), pg_catalog.pg_relation_filepath(c.oid), c.reltoastrelid, coalesce(pg_catalog.pg_relation_filepath(NULLIF(c.reltoastrelid, 0)), ''),
-coalesce((SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(x.relname) FROM pg_catalog.pg_index i, pg_catalog.pg_class x, pg_catalog.pg_namespace n
-WHERE i.indrelid = c.reltoastrelid AND x.oid = i.indexrelid AND n.oid = x.relnamespace AND c.reltoastrelid <> 0), ''),
 pg_catalog.current_setting('data_directory'), pg_catalog.current_setting('block_size'), pg_catalog.current_setting('data_checksums'),
 (SELECT setting FROM pg_catalog.pg_settings WHERE name = 'segment_size'),
 EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals))
@@ -200,8 +197,8 @@ FROM pg_catalog.pg_class c WHERE c.oid = `+quoted(hidden)+`::pg_catalog.regclass
 	if err != nil {
 		return err
 	}
-	c.to = pageDestination{xid: uint32(xid), main: found[1], toast: found[3], toastIndex: found[4], directory: found[5], checksums: found[7] == "on", lz4: found[9] == "t"}
-	_, err = fmt.Sscan(found[2]+" "+found[6]+" "+found[8], &c.to.toastOID, &c.to.blockSize, &c.to.segment)
+	c.to = pageDestination{xid: uint32(xid), main: found[1], toast: found[3], directory: found[4], checksums: found[6] == "on", lz4: found[8] == "t"}
+	_, err = fmt.Sscan(found[2]+" "+found[5]+" "+found[7], &c.to.toastOID, &c.to.blockSize, &c.to.segment)
 	return err
 }
 
@@ -235,10 +232,11 @@ func (c *pageCopy) move(ctx context.Context, from *datadir.Table, to string, enu
 		m.Rewrite.ToastRelation, m.Rewrite.NoLZ4 = c.to.toastOID, !c.to.lz4
 	}
 	moved, err := m.run(ctx)
-	if err == nil {
-		c.written = append(c.written, moved.Files)
+	if err != nil {
+		return moved, ofFile(err)
 	}
-	return moved, err
+	c.written = append(c.written, moved.Files)
+	return moved, nil
 }
 
 // toast copies the TOAST table, and has its index built. It returns the sum of its chunks.
@@ -251,7 +249,8 @@ func (c *pageCopy) toast(ctx context.Context) (heap.ChunkSum, error) {
 	if err != nil {
 		return 0, fmt.Errorf("copy the pages of the TOAST table of %s: %w", c.table.plan.Source.Relation, err)
 	}
-	if _, err := c.dst.exec(ctx, "REINDEX INDEX "+c.to.toastIndex); err != nil {
+	// The new table has no index of its own yet. REINDEX INDEX would want USAGE on the schema pg_toast, which only superusers have.
+	if _, err := c.dst.exec(ctx, "REINDEX TABLE "+c.table.plan.Parts[0].Target); err != nil {
 		return 0, &sideError{side: "target", err: err}
 	}
 	return moved.Chunks, nil

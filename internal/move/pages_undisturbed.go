@@ -2,7 +2,10 @@ package move
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"github.com/pghaul/pghaul/internal/datadir"
 	"github.com/pghaul/pghaul/internal/heap"
@@ -45,6 +48,23 @@ func (c *pageCopy) complete(ctx context.Context, want, have heap.ChunkSum) error
 		return found
 	}
 	return err
+}
+
+// ofFile tells an error of the file system as what it is, and not as that of a connection.
+func ofFile(err error) error {
+	var file *fs.PathError
+	var told *planner.Error
+	if !errors.As(err, &file) || errors.As(err, &told) {
+		return err
+	}
+	e := &planner.Error{Message: "cannot " + file.Op + " " + file.Path, Cause: file.Err}
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		e.Hint = "Make room there: the new table needs as much as its source."
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+		e.Hint = "Run pghaul as root or as the server's user, where it may write the server's files."
+	}
+	return e
 }
 
 // takeAway removes what was written for a transaction that cannot be committed any more: its session has ended before COMMIT was sent.
