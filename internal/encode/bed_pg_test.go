@@ -75,7 +75,7 @@ type verdict struct {
 type probe struct {
 	Type
 	name string // of the table and of the function that reads a text
-	send string
+	send string // what makes the binary form of a value: the format's argument is the value
 }
 
 // compare holds the encoder of a type against the server: the same value, or the same refusal word for word. Values are handed over with
@@ -143,7 +143,9 @@ func (b *bed) probe(t testing.TB, typeSQL string) *probe {
 	b.exec(t, fmt.Sprintf("CREATE TABLE %s (n int, v %s)", p.name, typeSQL))
 	var oid uint32
 	var modifier int32
-	err := b.conn.QueryRow(t.Context(), `SELECT atttypid, atttypmod, typsend::regproc::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+	// A polymorphic send function (enum_send) takes no domain.
+	err := b.conn.QueryRow(t.Context(), `SELECT atttypid, atttypmod,
+			typsend::regproc || '(%s' || CASE typtype WHEN 'd' THEN '::' || format_type(typbasetype, -1) ELSE '' END || ')' FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
 		WHERE attrelid = $1::text::regclass AND attname = 'v'`, p.name).Scan(&oid, &modifier, &p.send)
 	if err != nil {
 		t.Fatal(err)
@@ -159,10 +161,10 @@ func (b *bed) probe(t testing.TB, typeSQL string) *probe {
 		DECLARE row %s;
 		BEGIN
 			row := %s;
-			sent := %s(row.v);
+			sent := %s;
 		EXCEPTION WHEN OTHERS THEN
 			GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-		END $$`, p.name, p.name, read, p.send))
+		END $$`, p.name, p.name, read, fmt.Sprintf(p.send, "row.v")))
 	return p
 }
 
@@ -244,7 +246,7 @@ func (b *bed) receive(t testing.TB, p *probe, payloads [][]byte) ([][]byte, erro
 		}
 		return nil, fmt.Errorf("hand over the values: %w", err)
 	}
-	rows, err := b.conn.Query(t.Context(), "SELECT "+p.send+"(v) FROM "+p.name+" ORDER BY n")
+	rows, err := b.conn.Query(t.Context(), "SELECT "+fmt.Sprintf(p.send, "v")+" FROM "+p.name+" ORDER BY n")
 	if err != nil {
 		return nil, fmt.Errorf("read the values back: %w", err)
 	}
