@@ -25,6 +25,7 @@ type planDocument struct {
 	Record      string              `json:"record,omitempty"`
 	Sequences   []sequenceDocument  `json:"sequences"`
 	Batch       *batchDocument      `json:"batch,omitempty"`
+	Load        *loadDocument       `json:"load,omitempty"`
 	Reasons     []string            `json:"reasons"`
 	Notes       []string            `json:"notes"`
 	Others      []otherDocument     `json:"others"`
@@ -137,6 +138,9 @@ func (p *Plan) document() planDocument {
 	}
 	if b := p.Batch; b != nil {
 		d.Batch = &batchDocument{Size: b.Size, CopyThreshold: b.CopyThreshold, Arrays: b.Arrays(b.Size), NoCopy: b.NoCopy, NoArrays: b.NoUnnest}
+	}
+	if p.Load != nil {
+		d.Load = p.Load.document()
 	}
 	if p.Actual != nil {
 		d.Actual = p.Actual.document()

@@ -3,8 +3,9 @@ package planner
 // LoadFacts is what is known before rows are loaded into a table.
 type LoadFacts struct {
 	TargetServer Server
-	Target       Relation
-	Processors   int
+	// Target has the columns of a missing table too, as Definition makes them; with none its rows go as text.
+	Target     Relation
+	Processors int
 	// Input describes the rows in one phrase; Files are their names with their sizes; Bytes is their size together, -1 when unknown.
 	Input string
 	Files []string
@@ -18,10 +19,20 @@ type LoadFacts struct {
 	Definition *Definition
 	// Checks are what the target holds rows to; see Check.
 	Checks []Check
-	// Recorded is what an interrupted load of the same files has committed, nil for none; Unfinished are those of other files.
+	// Recorded is what an interrupted load of the same files has committed, nil for none; Unfinished are the other records of pghaul.load for
+	// this table, whose Source is their files. They are wanted where Fill is Truncate or Replace too, since rows that are removed are not loaded any more.
 	Recorded   *RecordedLoad
 	Unfinished []Unfinished
-	Pages      *PageFacts
+	// Deferred are the indexes that pghaul.deferred_index holds for the target: an interrupted load has dropped and not yet built them.
+	Deferred []DeferredIndex
+	// Pages is set where Method asks for method pages; its Source is not looked at, and Blocked also names columns whose type pages cannot be made of.
+	Pages *PageFacts
+}
+
+// DeferredIndex is one row of pghaul.deferred_index.
+type DeferredIndex struct {
+	Name       string // of the index, without schema
+	Definition string // the statements that build it again, in order, with what belongs to it
 }
 
 // Check is one condition that a table holds rows to and that one statement can test for many rows.
@@ -30,12 +41,14 @@ type Check struct {
 	Kind CheckKind
 	// Expression is true or NULL for good rows, over the columns of the table (CHECK, and the partitions' bounds together).
 	Expression string
-	Columns    []string // of a key or a foreign key, and the column of NOT NULL
-	References string   // the other table, quoted and qualified, of a foreign key
+	// Columns are those of a key or a foreign key, the column of NOT NULL, and all that Expression speaks of.
+	Columns    []string
+	References string   // the other table, quoted and qualified, of a foreign key; with ONLY where the rows of its children do not count
 	Referenced []string // its columns
 	// MatchFull: a foreign key MATCH FULL.
 	MatchFull bool
-	// Operators are the equality operators of a key's or foreign key's columns, schema-qualified for OPERATOR().
+	// Operators are the equality operators of a key's or foreign key's columns, schema-qualified for OPERATOR(); on their left stands the column
+	// of the table that is referenced, or of the one with the key.
 	Operators []string
 	// NullsEqual: a unique key with NULLS NOT DISTINCT.
 	NullsEqual bool
@@ -112,11 +125,17 @@ const (
 	DuplicateKeepOld OnDuplicate = "keep-old"
 )
 
-// LoadPlan is what a plan says about a load besides what all plans say. Plan.Before, After, Atomic, Connections, Frozen and Sequences hold as
-// in a copy; Plan.Columns, Parts and Ranges are empty.
+// LoadPlan is what a plan says about a load besides what all plans say. Plan.Before, After, Atomic, Connections and Frozen hold as in a copy;
+// Plan.Columns is empty. Plan.Parts has one part, whose Target is the relation that rows are written to, and Plan.Ranges one range for each
+// connection, without bounds: the connections share the input.
 type LoadPlan struct {
 	Input string
 	Files []string
+	// Relation is what COPY and the messages of the server call the relation that is written, without schema: the target, or a new table that is
+	// swapped in.
+	Relation string
+	// Begin are sent at the start of each transaction that writes rows, before the steps of Plan.Before that belong to it.
+	Begin []string
 	// Columns are what is sent for each row, in order.
 	Columns []LoadColumn
 	// CopyText and CopyBinary write rows: to the target, or with Stage to the staging table. NoBinary says why batches are text; empty when
@@ -139,17 +158,20 @@ type LoadPlan struct {
 type LoadColumn struct {
 	Name  string // in the target or the staging table
 	Field int    // of the input, counted from 0
+	From  string // the field's name, empty when it has none
 	Type  Type
 	// NotNull: NULL is refused before it is sent, with the server's words for Relation and Name.
 	NotNull bool
+	// NoBinary says why its values have no exact binary form here; empty when they have.
+	NoBinary string
 }
 
 // StagePlan is how rows reach the target through a temporary table, whose first column "pghaul.row" (bigint) numbers the rows of a batch
 // from 1 and is sent before the others.
 type StagePlan struct {
 	Create string
-	// Drop lists the rows that are not taken, and why, before Merge: returns the number and whether it is a duplicate of an earlier row of
-	// the input ("input") or of a row in the table ("table"). Empty when nobody asks.
+	// Duplicates lists the rows that Merge will not take because of their keys: returns the number, and "input" when another row of the input has
+	// the key, "table" when a row in the table has it. Empty when only their number is asked for, which is that of the staged rows less Merge's count.
 	Duplicates string
 	// Merge moves the rows of a batch; its count is that of the rows inserted or updated.
 	Merge string
@@ -159,7 +181,8 @@ type StagePlan struct {
 }
 
 // CheckPlan finds the refused rows of a batch at once: the batch is copied into a temporary table with their numbers in its first column, and each
-// query returns the numbers of the rows that one check refuses.
+// query takes the rows out of it that one check refuses and returns their numbers. The queries are sent in order, since a row that one takes out
+// is no duplicate for the next. A query can fail where an expression fails on a row: it then tells nothing about the others.
 type CheckPlan struct {
 	Create               string
 	CopyText, CopyBinary string

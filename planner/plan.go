@@ -30,6 +30,7 @@ type Plan struct {
 	Batch *BatchPlan // method insert
 	Merge *MergePlan // method merge
 	Pages *PagesPlan // method pages
+	Load  *LoadPlan  // of a load
 
 	Reasons  []string      // why this method, format and commit: whole phrases
 	Notes    []string      // what the user should know: defaults used, triggers that fire, children left out

@@ -16,6 +16,9 @@ type Statement struct {
 // Statements returns what is sent for the first range in the order of sending, each text once. Those of other ranges differ in their ctid
 // bounds and partitions.
 func (p *Plan) Statements() []Statement {
+	if p.Load != nil {
+		return p.loadStatements()
+	}
 	if len(p.Ranges) == 0 {
 		return nil
 	}

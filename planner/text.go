@@ -9,6 +9,10 @@ import (
 // each range or leaf are printed once for the first.
 func (p *Plan) Text() string {
 	w := &writer{}
+	if p.Load != nil {
+		w.load(p)
+		return w.String()
+	}
 	w.title(p)
 	w.places(p)
 	w.choice(p)
@@ -30,6 +34,11 @@ func (w *writer) line(label, text string) {
 }
 
 func (w *writer) title(p *Plan) {
+	w.heading("Copy "+p.Source.shown()+" -> "+p.Target.shown(), p)
+}
+
+// heading prints the first line, with what is estimated and what was measured.
+func (w *writer) heading(what string, p *Plan) {
 	e := &p.Estimate
 	parts := []string{"method=" + string(p.Method)}
 	if p.Format != NoFormat {
@@ -39,7 +48,7 @@ func (w *writer) title(p *Plan) {
 	if e.Rows >= 0 || e.Bytes > 0 {
 		parts = append(parts, "bytes="+prettyBytes(e.Bytes), "time="+prettySeconds(e.Seconds), "wal="+prettyBytes(e.WALBytes))
 	}
-	w.WriteString("Copy " + p.Source.shown() + " -> " + p.Target.shown() + "  (" + strings.Join(parts, " ") + ")")
+	w.WriteString(what + "  (" + strings.Join(parts, " ") + ")")
 	if a := p.Actual; a != nil {
 		w.WriteString(" (actual rows=" + prettyRows(a.Rows) + " bytes=" + prettyBytes(a.Bytes) + " time=" + prettySeconds(a.Seconds) +
 			" wal=" + prettyBytes(a.WALBytes))
@@ -64,14 +73,19 @@ func (w *writer) places(p *Plan) {
 		label string
 		place *Place
 	}{{"Source", &p.Source}, {"Target", &p.Target}} {
-		text := side.place.Relation + " on " + side.place.Server + " (PostgreSQL " + side.place.Version + ")"
-		if side.place.Kind == Missing {
-			text += ", made by this copy"
-		}
-		w.line(side.label, text)
-		for _, hop := range side.place.Path {
-			w.line("  Followed", "foreign table "+hop.relation()+" on "+hop.Server+" (server "+hop.Foreign+", "+hop.Wrapper+")")
-		}
+		w.place(side.label, side.place, "made by this copy")
+	}
+}
+
+// place prints one side. made is what is said of one that does not exist yet.
+func (w *writer) place(label string, p *Place, made string) {
+	text := p.Relation + " on " + p.Server + " (PostgreSQL " + p.Version + ")"
+	if p.Kind == Missing {
+		text += ", " + made
+	}
+	w.line(label, text)
+	for _, hop := range p.Path {
+		w.line("  Followed", "foreign table "+hop.relation()+" on "+hop.Server+" (server "+hop.Foreign+", "+hop.Wrapper+")")
 	}
 }
 
