@@ -28,7 +28,7 @@ func Copy(ctx context.Context, source, target string, tables []Table, opts *Copy
 	if err != nil {
 		return nil, err
 	}
-	w := newWatch(opts)
+	w := newWatch(opts.progress())
 	defer w.stop()
 	request.OnWait = w.waits
 	m, err := move.Open(ctx, request)
@@ -39,7 +39,7 @@ func Copy(ctx context.Context, source, target string, tables []Table, opts *Copy
 	w.running(m.Progress)
 	done, err := m.Run(ctx)
 	report := newReport(done)
-	w.finished(report)
+	w.finished(report.Rows())
 	err = report.failures(err)
 	return report, err
 }

@@ -128,6 +128,14 @@ type CopyOptions struct {
 	Logger *slog.Logger
 }
 
+// progress is where progress is told, and how often.
+func (o *CopyOptions) progress() (func(Progress), time.Duration) {
+	if o == nil {
+		return nil, 0
+	}
+	return o.OnProgress, o.ProgressInterval
+}
+
 // request checks the options and turns them into what the engine takes.
 func (o *CopyOptions) request(source, target string, tables []Table) (move.Request, error) {
 	if o == nil {

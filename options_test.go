@@ -90,11 +90,11 @@ func TestUsageComplaints(t *testing.T) {
 
 func TestWatchShowsTheEndAndStops(t *testing.T) {
 	var seen []Progress
-	w := newWatch(&CopyOptions{OnProgress: func(p Progress) { seen = append(seen, p) }, ProgressInterval: time.Hour})
+	w := newWatch(func(p Progress) { seen = append(seen, p) }, time.Hour)
 	w.running(func() move.Progress {
 		return move.Progress{Table: "t", Stage: "rows", Rows: 40, TotalRow: 5, Total: 6, Bytes: 7, Waiting: "w"}
 	})
-	w.finished(&Report{Tables: []TableReport{{Rows: 40}, {Rows: 2}}})
+	w.finished(42)
 	w.stop()
 	if len(seen) != 1 {
 		t.Fatalf("called %d times, want once at the end", len(seen))
@@ -104,12 +104,12 @@ func TestWatchShowsTheEndAndStops(t *testing.T) {
 	if diff := cmp.Diff(want, seen[0]); diff != "" {
 		t.Error(diff)
 	}
-	newWatch(nil).stop()
+	newWatch(nil, 0).stop()
 }
 
 func TestWatchTicksWhilePlanning(t *testing.T) {
 	called := make(chan Progress)
-	w := newWatch(&CopyOptions{OnProgress: func(p Progress) { called <- p }, ProgressInterval: time.Millisecond})
+	w := newWatch(func(p Progress) { called <- p }, time.Millisecond)
 	for range 3 {
 		if p := <-called; p.Stage != "plan" || p.TotalRows != -1 {
 			t.Errorf("got %+v", p)

@@ -12,8 +12,8 @@ type Progress struct {
 	// Table is the table that is worked on, or how many there are when several are, for instance "3 tables".
 	Table string `json:"table"`
 
-	// Stage is what is being done: "plan" while servers are asked and nothing is changed yet, then "rows", "indexes",
-	// "verify" or "commit".
+	// Stage is what is being done: "plan" while servers are asked and nothing is changed yet, then "rows", "merge" while staged rows
+	// go on into the target, "indexes", "verify" or "commit".
 	Stage string `json:"stage"`
 
 	// Rows is the number of rows sent so far. The report's count comes from the target and may be smaller, where triggers or
@@ -56,13 +56,11 @@ type watch struct {
 }
 
 // newWatch starts a watch, or one that does nothing when nobody asked for progress.
-func newWatch(opts *CopyOptions) *watch {
-	w := &watch{began: time.Now(), quit: make(chan struct{})}
-	if opts == nil || opts.OnProgress == nil {
+func newWatch(report func(Progress), interval time.Duration) *watch {
+	w := &watch{report: report, began: time.Now(), quit: make(chan struct{})}
+	if report == nil {
 		return w
 	}
-	w.report = opts.OnProgress
-	interval := opts.ProgressInterval
 	if interval == 0 {
 		interval = defaultInterval
 	}
@@ -115,10 +113,10 @@ func (w *watch) waits(lock string) {
 }
 
 // finished makes the last progress agree with the report.
-func (w *watch) finished(report *Report) {
+func (w *watch) finished(rows int64) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	w.rows = report.Rows()
+	w.rows = rows
 }
 
 // stop makes the last call and waits for it.

@@ -16,6 +16,9 @@ func (r *run) explain(t *table, err error) error {
 	if err == nil {
 		return nil
 	}
+	if t.load != nil {
+		return r.explainLoad(t, err)
+	}
 	if told := headline(err); told != nil {
 		return told
 	}

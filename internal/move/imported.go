@@ -35,6 +35,9 @@ func (r *run) checkImportedRanges(ctx context.Context, t *table, ranges []planne
 		return d.quiet()
 	}
 	snap := r.snapshots[t.source]
+	if t.load != nil {
+		return nil
+	}
 	if snap.id == "" || snap.holder == nil || !mayLoseImported(t.source.server.Version) || dropsRows(t.facts.Target) || inServer(t.plan.Method) {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (m *Move) Progress() Progress {
 	active := 0
 	for _, t := range m.tables {
 		p.Rows += t.gauge.rows.Load()
-		p.Bytes += t.gauge.bytes.Load()
+		p.Bytes += t.payload()
 		p.Total += t.plan.Estimate.Bytes
 		if rows := t.plan.Estimate.Rows; rows < 0 || p.TotalRow < 0 {
 			p.TotalRow = -1
@@ -57,6 +57,17 @@ func (m *Move) Progress() Progress {
 	defer m.waits.lock.Unlock()
 	p.Waiting = m.waits.text
 	return p
+}
+
+// payload is how far a table's move is, in the bytes that its plan estimates: those of files for a load.
+func (t *table) payload() int64 {
+	if t.load == nil {
+		return t.gauge.bytes.Load()
+	}
+	if feed := t.load.feed.Load(); feed != nil {
+		return feed.consumed()
+	}
+	return 0
 }
 
 // Close closes all connections. What Run has begun is over by then, since Run waits for it.

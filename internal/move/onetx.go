@@ -60,7 +60,8 @@ func (r *run) fillOpen(ctx context.Context, t *table, w *worker, after []planner
 	if err := r.checkImported(ctx, t); err != nil {
 		return err
 	}
-	if t.plan.Method == planner.Merge {
+	if t.plan.Method == planner.Merge && t.load == nil {
+		t.stage.set(stageMerge)
 		merged, duplicates, err := mergeStaged(ctx, w, t.rows.Load())
 		if err != nil {
 			return &sideError{side: "target", err: err}

@@ -31,6 +31,7 @@ type TableReport struct {
 	Duration time.Duration
 	Verified *Comparison // nil when not asked for
 	Damage   *Damage     // what Request.SkipDamaged has left out; nil for nothing
+	Load     *LoadReport // of a load; nil for a copy
 	// Kept says what of an unsuccessful move stands in the target, as a sentence.
 	Kept string
 	// Err is why this table was not moved; nil when it was.
@@ -44,7 +45,7 @@ type Progress struct {
 	Bytes    int64
 	Total    int64  // expected bytes, 0 when unknown
 	TotalRow int64  // expected rows, -1 when unknown
-	Stage    string // "rows", "logging", "indexes", "verify", "commit"
+	Stage    string // "rows", "merge", "logging", "indexes", "verify", "commit"
 	// Waiting is set while a server waits for a lock, for instance "target waits for a lock held by process 123 (psql)".
 	Waiting string
 }

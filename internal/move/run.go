@@ -120,7 +120,7 @@ func (r *run) prepare(ctx context.Context, m *Move, report *Report) error {
 	}
 	for _, t := range m.tables {
 		// Nobody changes a directory on which no server runs. Pages are read under a lock, and a snapshot would keep VACUUM from freezing them.
-		if r.snapshots[t.source] != nil || t.source.directory != nil || t.plan.Method == planner.Pages {
+		if r.snapshots[t.source] != nil || t.source.directory != nil || t.load != nil || t.plan.Method == planner.Pages {
 			continue
 		}
 		snap, err := takeSnapshot(ctx, t.source, t.encoding, pathFor(m.request.Query, r.wish.Where), m.locksOn(t.source), m.sharesSnapshot(t.source))
@@ -209,6 +209,13 @@ func (r *run) moveOne(ctx context.Context, t *table) error {
 }
 
 func (r *run) byProtocol(ctx context.Context, t *table, undo *undoLog) error {
+	if t.load != nil {
+		return r.loadByProtocol(ctx, t, undo)
+	}
+	return r.copyByProtocol(ctx, t, undo)
+}
+
+func (r *run) copyByProtocol(ctx context.Context, t *table, undo *undoLog) error {
 	switch t.plan.Atomic {
 	case planner.TwoPhase:
 		return r.inTwoPhases(ctx, t, undo)

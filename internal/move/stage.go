@@ -7,7 +7,8 @@ const (
 	stageWaiting int32 = iota // for a connection or another table
 	stageBefore
 	stageRows
-	stageLog // method pages: VACUUM puts the pages into the WAL
+	stageMerge // staged rows go on into the target
+	stageLog   // method pages: VACUUM puts the pages into the WAL
 	stageIndexes
 	stageVerify
 	stageCommit
@@ -26,6 +27,8 @@ func (s *stage) String() string {
 		return "prepare"
 	case stageRows:
 		return "rows"
+	case stageMerge:
+		return "merge"
 	case stageLog:
 		return "logging"
 	case stageIndexes:

@@ -16,6 +16,7 @@ import (
 type worker struct {
 	src, dst *session
 	files    *decoder
+	load     *load // takes the place of src too
 	plan     *planner.Plan
 	gauge    *gauge
 	batches  *batches // of method insert
@@ -44,6 +45,7 @@ type table struct {
 	ranges     atomic.Int64 // that are complete
 	duplicates int64
 	files      fileTally      // of a source that is a data directory
+	load       *load          // whose rows no server holds; nil for a copy
 	group      []*table       // tables that are truncated and filled in one transaction, itself included; nil for one that moves alone
 	late       []planner.Step // to be run when all tables are in place
 
@@ -54,6 +56,9 @@ type table struct {
 
 // name is how messages call the table.
 func (t *table) name() string {
+	if t.load != nil {
+		return t.load.rows.Describe() + " into " + t.load.target
+	}
 	if t.plan.Source.Relation == t.plan.Target.Relation {
 		return t.plan.Source.Relation
 	}

@@ -136,6 +136,9 @@ func (r *run) conclude(ctx context.Context, t *table, walBefore string, err erro
 	t.report.Bytes = t.gauge.bytes.Load()
 	t.report.Rows = t.rowsKept(err)
 	t.report.Damage = t.files.found()
+	if t.load != nil {
+		t.report.Load = t.load.report()
+	}
 	t.plan.Actual = t.actual(ctx, walBefore)
 }
 

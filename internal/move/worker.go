@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -46,6 +47,8 @@ func (r *run) workers(ctx context.Context, t *table, n int) ([]*worker, error) {
 		var err error
 		switch {
 		case inServer(t.plan.Method):
+		case t.load != nil:
+			w.load = t.load
 		case t.source.directory != nil:
 			w.files = t.source.directory.decoder(t)
 		default:
@@ -87,6 +90,9 @@ func (r *run) begin(ctx context.Context, t *table, w *worker) error {
 	sql := beginWrite(t.encoding)
 	if snap := r.snapshots[t.source]; inServer(t.plan.Method) {
 		sql = beginBoth(t.encoding, snap.id, snap.names)
+	}
+	if t.load != nil {
+		sql = strings.Join(append([]string{sql}, t.plan.Load.Begin...), "; ")
 	}
 	if _, err := w.dst.exec(ctx, sql); err != nil {
 		return &sideError{side: "target", err: err}
@@ -135,6 +141,9 @@ func moveRanges(ctx context.Context, t *table, ws []*worker, move func(context.C
 
 // carry moves range i in the worker's open transaction.
 func carry(ctx context.Context, w *worker, i int) (int64, error) {
+	if w.load != nil {
+		return carryLoad(ctx, w, w.plan.Ranges[i])
+	}
 	return carriers[w.plan.Method](ctx, w, w.plan.Ranges[i])
 }
 

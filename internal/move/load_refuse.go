@@ -1,0 +1,169 @@
+package move
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pghaul/pghaul/internal/rowfile"
+	"github.com/pghaul/pghaul/planner"
+)
+
+// stateNotNull is not_null_violation.
+const stateNotNull = "23502"
+
+// refusals takes the rows that are set aside.
+type refusals struct {
+	load   *load
+	lock   sync.Mutex
+	count  int64
+	before int64 // that an interrupted run had refused
+	kinds  map[string]*RefusalCount
+	files  *rowfile.RejectWriter // nil for none
+	parser rowfile.Parser
+}
+
+func newRefusals(l *load) *refusals {
+	return &refusals{load: l, kinds: map[string]*RefusalCount{}, parser: l.rows.Parser()}
+}
+
+// take notes the refused rows of one piece, in their order, and writes them to the reject files.
+func (r *refusals) take(p *piece, bad []badRow) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	slices.SortFunc(bad, func(a, b badRow) int { return cmp.Compare(a.span.Number, b.span.Number) })
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, row := range bad {
+		r.count++
+		kind := r.kinds[row.why.State]
+		if kind == nil {
+			kind = &RefusalCount{State: row.why.State, Message: row.why.Message}
+			r.kinds[row.why.State] = kind
+		}
+		kind.Rows++
+		if err := r.write(p, row); err != nil {
+			return err
+		}
+	}
+	return r.tooMany(p, bad[len(bad)-1])
+}
+
+// tooMany ends the load once more rows are refused than the user bears.
+func (r *refusals) tooMany(p *piece, last badRow) error {
+	w := r.load.wish
+	read := r.load.read.Load()
+	bound := ""
+	switch {
+	case w.MaxErrors >= 0 && r.count+r.before > w.MaxErrors:
+		bound = fmt.Sprintf("--max-errors allows %d", w.MaxErrors)
+	// A share says something of many rows only.
+	case w.MaxPercent > 0 && read >= 1000 && float64(r.count) > float64(read)*w.MaxPercent/100:
+		bound = fmt.Sprintf("--max-errors allows %g%%", w.MaxPercent)
+	default:
+		return nil
+	}
+	return &planner.Error{
+		Message: fmt.Sprintf("too many rows of %s are refused", r.load.plan.Input),
+		Detail:  fmt.Sprintf("%d of the first %d rows are, and %s. The last one is %s: %s.", r.count+r.before, read, bound, r.load.place(p, last.span), last.why.Message),
+		Hint:    "Mend the input or the table, or allow more with --max-errors.",
+	}
+}
+
+// share checks the bound of --max-errors in per cent at the end, for inputs of few rows.
+func (r *refusals) share() error {
+	read, percent := r.load.read.Load(), r.load.wish.MaxPercent
+	if percent <= 0 || float64(r.count) <= float64(read)*percent/100 {
+		return nil
+	}
+	return &planner.Error{
+		Message: fmt.Sprintf("too many rows of %s are refused", r.load.plan.Input),
+		Detail:  fmt.Sprintf("%d of its %d rows are, and --max-errors allows %g%%.", r.count, read, percent),
+		Hint:    "Mend the input or the table, or allow more with --max-errors.",
+	}
+}
+
+// reasons lists the refused rows by reason, the most frequent first.
+func (r *refusals) reasons() []RefusalCount {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	var all []RefusalCount
+	for _, kind := range r.kinds {
+		all = append(all, *kind)
+	}
+	slices.SortFunc(all, func(a, b RefusalCount) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.State, b.State))
+	})
+	return all
+}
+
+// place says where a row stands, for messages.
+func (l *load) place(p *piece, at rowfile.Span) string {
+	f := l.files[p.block.File]
+	if f.Format == rowfile.Parquet || f.Format == rowfile.Given || f.Format == rowfile.Binary {
+		return fmt.Sprintf("row %d of %s", p.block.Begin.Row+at.Number+1, f.Name)
+	}
+	return fmt.Sprintf("line %d of %s", at.Line, f.Name)
+}
+
+// aboutRow reports whether a server's error is about a row that it was sent, so that the others can go without it. Of errors whose class does
+// not tell, those that name a line of COPY are.
+func aboutRow(e *pgconn.PgError, line int64) bool {
+	if len(e.Code) != 5 {
+		return false
+	}
+	switch e.Code[:2] {
+	case "22", "23", "44", "P0":
+		return true
+	case "54", "0A", "2F", "38", "39": // an index entry that is too large, a function that fails
+		return line > 0
+	}
+	return false
+}
+
+// copyLine returns the line that a server's error names in its context, 0 when it names none (copyfromparse.c, CopyFromErrorCallback). The context
+// is in the server's language, but the relation and the number are not.
+func copyLine(e *pgconn.PgError, relation string) int64 {
+	for _, line := range strings.Split(e.Where, "\n") {
+		rest, found := strings.CutPrefix(line, "COPY "+relation+", ")
+		if !found {
+			continue
+		}
+		at := strings.IndexAny(rest, "0123456789")
+		if at < 0 {
+			continue
+		}
+		var n int64
+		for ; at < len(rest) && rest[at] >= '0' && rest[at] <= '9'; at++ {
+			n = n*10 + int64(rest[at]-'0')
+		}
+		return n
+	}
+	return 0
+}
+
+// refusedBy is the row error that a server's error stands for.
+func refusedBy(e *pgconn.PgError) *rowfile.RowError {
+	return &rowfile.RowError{Column: e.ColumnName, State: e.Code, Message: e.Message, Detail: e.Detail, Hint: e.Hint}
+}
+
+// keep writes rows of a batch that gave way to rows with the same key, by their positions. They count as duplicates, not as refused.
+func (r *refusals) keep(l *load, b *loadBatch, rows []stretch, positions []int64) error {
+	slices.Sort(positions)
+	dropped, _ := pick(rows, positions)
+	why := &rowfile.RowError{State: stateUniqueViolation, Message: "a row with the same key was kept"}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, d := range dropped {
+		p := b.pieces[d.piece]
+		if err := r.write(p, badRow{p.spans(l, []int{d.from})[0], why}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

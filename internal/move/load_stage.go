@@ -1,0 +1,177 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/pghaul/pghaul/internal/rowfile"
+	"github.com/pghaul/pghaul/planner"
+)
+
+// inBatches loads the pieces in batches, each in a subtransaction, until there are no more.
+func (s *loader) inBatches(ctx context.Context) (rows int64, err error) {
+	for more := true; more; {
+		var b *loadBatch
+		if b, more, err = s.gather(ctx, 0); err != nil {
+			return 0, err
+		}
+		n, err := s.takeOrFail(ctx, b)
+		if err != nil {
+			return 0, err
+		}
+		rows += n
+	}
+	return rows, nil
+}
+
+// gather takes the pieces of the next batch: loadBatchBytes of input, or fewer where that reaches a number of rows read (0: any). more says that
+// there may be others behind it.
+func (s *loader) gather(ctx context.Context, rows int64) (b *loadBatch, more bool, err error) {
+	b = &loadBatch{}
+	read := int64(0)
+	for b.bytes < loadBatchBytes && (rows <= 0 || read < rows) {
+		p, err := s.l.feed.Load().next(ctx)
+		if errors.Is(err, io.EOF) {
+			return b, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		b.pieces = append(b.pieces, p)
+		b.bytes += len(p.block.Data)
+		read += p.read
+		if p.large != nil {
+			break
+		}
+	}
+	return b, true, nil
+}
+
+// put sends rows of a batch to the target and returns how many it took.
+func (s *loader) put(ctx context.Context, b *loadBatch, rows []stretch) (int64, error) {
+	if s.plan.Batch != nil {
+		return s.insertRows(ctx, b, rows)
+	}
+	into, err := s.destination(ctx)
+	if err != nil {
+		return 0, err
+	}
+	took, err := s.copyRows(ctx, b, rows, into)
+	if err != nil || s.plan.Stage == nil {
+		return took, err
+	}
+	return s.mergeBatch(ctx, b, rows)
+}
+
+// copyRows copies rows of a batch to wherever they go.
+func (s *loader) copyRows(ctx context.Context, b *loadBatch, rows []stretch, into destination) (int64, error) {
+	c := &copying{session: s.w.dst, gauge: s.w.gauge, destination: into, buffer: s.buffer}
+	defer func() { s.buffer = c.buffer }()
+	for _, r := range rows {
+		if err := c.write(ctx, b.pieces[r.piece], r.from, r.to); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.finish(); err != nil {
+		return 0, err
+	}
+	return c.took, nil
+}
+
+// mergeAll moves what was staged of the whole input into the target.
+func (s *loader) mergeAll(ctx context.Context) (int64, error) {
+	s.l.stage.set(stageMerge)
+	if s.plan.Stage.Duplicates != "" {
+		found, err := s.w.dst.table(ctx, "SELECT pg_catalog.count(*) FROM ("+s.plan.Stage.Duplicates+") AS duplicates")
+		if err != nil {
+			return 0, &sideError{side: "target", err: err}
+		}
+		n, err := strconv.ParseInt(found[0][0], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		s.l.duplicates.Add(n)
+	}
+	tag, err := s.w.dst.exec(ctx, s.plan.Stage.Merge)
+	if err != nil {
+		return 0, &sideError{side: "target", err: err}
+	}
+	return tag.RowsAffected(), nil
+}
+
+// mergeBatch moves the staged rows of a batch into the target and empties the staging table.
+func (s *loader) mergeBatch(ctx context.Context, b *loadBatch, rows []stretch) (int64, error) {
+	var dropped []int64
+	if s.plan.Stage.Duplicates != "" {
+		var err error
+		if dropped, err = s.numbers(ctx, s.plan.Stage.Duplicates); err != nil {
+			return 0, err
+		}
+	}
+	tag, err := s.w.dst.exec(ctx, s.plan.Stage.Merge)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.w.dst.exec(ctx, s.plan.Stage.Reset); err != nil {
+		return 0, err
+	}
+	s.l.duplicates.Add(int64(len(dropped)))
+	if s.plan.OnDuplicate == planner.DuplicateKeepOld {
+		return tag.RowsAffected(), s.l.refusals.keep(s.l, b, rows, dropped)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// numbers returns the first column of a query's rows: positions of rows, counted from 0.
+func (s *loader) numbers(ctx context.Context, sql string) ([]int64, error) {
+	found, err := s.w.dst.table(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	at := make([]int64, len(found))
+	for i, row := range found {
+		n, err := strconv.ParseInt(row[0], 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		at[i] = n - 1
+	}
+	return at, nil
+}
+
+// sift finds the rows of a batch that the checks refuse, notes them, and returns the others.
+func (s *loader) sift(ctx context.Context, b *loadBatch, rows []stretch) ([]stretch, error) {
+	check := s.plan.Check
+	if err := s.makeTable(ctx, checkTable, check.Create); err != nil {
+		return nil, err
+	}
+	into := destination{text: check.CopyText, binary: check.CopyBinary, numbered: true, name: checkTable}
+	if _, err := s.copyRows(ctx, b, rows, into); err != nil {
+		return nil, err
+	}
+	why := map[int64]*rowfile.RowError{}
+	for _, q := range check.Queries {
+		found, err := s.numbers(ctx, q.SQL)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range found {
+			if why[n] == nil {
+				why[n] = &rowfile.RowError{State: q.State, Message: q.Message, Column: q.Column}
+			}
+		}
+	}
+	if _, err := s.w.dst.exec(ctx, check.Reset); err != nil {
+		return nil, err
+	}
+	positions := slices.Sorted(maps.Keys(why))
+	bad, good := pick(rows, positions)
+	for i, n := range positions {
+		b.refuse(bad[i], why[n])
+	}
+	return good, nil
+}
