@@ -8,6 +8,7 @@ var timeTypes = map[uint32]maker{
 	1083: timeEncoder,
 	1114: timestampEncoder,
 	1184: timestamptzEncoder,
+	1186: intervalEncoder,
 	1266: timetzEncoder,
 }
 
@@ -45,6 +46,7 @@ const (
 	spanOverflow        // a field of an interval
 	rangeOverflow       // all fields are good, and the value is too large for its type
 	onlyServer          // ErrUnsure
+	unknownZone         // a zone that no server has, in the field whose number is added
 )
 
 // timeReader is what the encoders of this file have in common.
@@ -86,6 +88,11 @@ func (r *timeReader) refuse(f fault, text []byte) error {
 		return &Invalid{State: stateIntervalOverflow, Message: "interval field value out of range" + given}
 	case rangeOverflow:
 		return r.outOfRange(given)
+	}
+	if f >= unknownZone {
+		var parts fields
+		parts.split(text, r.room)
+		return &Invalid{State: stateInvalidParameter, Message: `time zone "` + string(parts.text(int(f-unknownZone))) + `" not recognized`}
 	}
 	return &Invalid{State: stateInvalidDatetime, Message: "invalid input syntax for type " + r.name + given}
 }
