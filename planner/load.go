@@ -27,10 +27,9 @@ type loading struct {
 	given *LoadFacts
 	asked *LoadWish
 
-	fields []loadField // of the input, in order; nil for an input whose fields are the target's columns
-	sets   []setColumn
-	// staged: rows go through a temporary table.
-	columns []LoadColumn // as the target gets them from the input
+	fields  []loadField // of the input, in order
+	sets    []setColumn
+	columns []LoadColumn // as the target gets them from the fields
 }
 
 // loadField is one field of the input.

@@ -193,14 +193,16 @@ func (s *loading) unknownFields(unknown []int) *Error {
 	names := s.fieldNames(unknown)
 	e := failed("target "+kindName(s.target.Kind)+" "+s.targetName+" has no column for "+fieldWord(names)+" of the rows", "", "")
 	e.Detail = "Its columns are " + list(s.writableNames()) + "."
-	like, guessed := slices.Clone(s.given.Fields), false
-	for _, i := range unknown {
-		like[i] = s.nearest(names[0])
-		names = names[1:]
-		if slices.Contains(s.given.Fields, like[i]) {
-			like[i] = ""
+	like, guessed := make([]string, len(s.fields)), false
+	for i, f := range s.fields {
+		if f.column != nil {
+			like[i] = f.column.Name
 		}
-		guessed = guessed || like[i] != ""
+	}
+	for _, i := range unknown {
+		if near := s.nearest(s.given.Fields[i]); !slices.Contains(like, near) {
+			like[i], guessed = near, true
+		}
 	}
 	switch {
 	case guessed:

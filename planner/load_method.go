@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // loadWay is one method of a load as the planner sees it.
@@ -16,7 +17,7 @@ type loadWay struct {
 	why    string
 }
 
-// loadBinary was measured with 10 million rows of the table of calibration.go: the server takes 3.9 s for them in binary, 6.5 to 7.5 s as text.
+// loadWays are the methods of a load in the order in which a plan lists them.
 func loadWays() []loadWay {
 	return []loadWay{
 		{method: Relay, refuse: (*loading).relayBlock, rate: relayBinary, why: "the rows are parsed here and sent by COPY"},
@@ -31,6 +32,7 @@ type loadCandidate struct {
 	loadWay
 	reason string // why it is refused
 	err    *Error // the same for a user who asked for it by name
+	option bool   // it is an option that stands in its way
 	layout *layout
 	cost   cost
 }
@@ -60,16 +62,19 @@ func (s *loading) consider(w loadWay) loadCandidate {
 		return c
 	}
 	if c.layout, c.err = s.arrange(&w); c.err != nil {
-		c.reason = lowerFirst(c.err.Message)
+		c.reason, c.option = lowerFirst(c.err.Message), true
 		return c
 	}
 	if w.method == Relay && s.format == Text {
 		w.rate = relayText
 	}
 	c.cost = s.streamCost(w.rate, c.layout)
-	if w.method == Merge {
-		rows, bytes := s.amount()
+	rows, bytes := s.amount()
+	switch w.method {
+	case Merge:
 		c.cost.seconds += bytes/relayBinary.bytes + rows*relayBinary.row
+	case Insert:
+		c.cost.seconds += rows * batchOverhead / float64(s.insertSize()) / s.speedUp(c.layout.connections)
 	}
 	return c
 }
@@ -85,19 +90,16 @@ func (s *loading) pick(all []loadCandidate) (int, *Error) {
 			return i, nil
 		}
 	}
-	var detail string
+	if i := slices.IndexFunc(all, func(c loadCandidate) bool { return c.option }); i >= 0 {
+		return i, all[i].err
+	}
+	var detail []string
 	for _, c := range all {
-		if c.layout == nil && c.reason != "" && c.method != Pages {
-			if c.err != nil && c.err.Kind == Refused && c.err.Detail != sentence(c.reason) { // An option stands in the way of a method that could be used.
-				return -1, c.err
-			}
-			if detail != "" {
-				detail += " "
-			}
-			detail += sentence(string(c.method) + ": " + c.reason)
+		if c.method != Pages {
+			detail = append(detail, sentence(string(c.method)+": "+c.reason))
 		}
 	}
-	return -1, refusal("no method can load "+s.given.Input+" into "+s.targetName, detail, "")
+	return -1, refusal("no method can load "+s.given.Input+" into "+s.targetName, strings.Join(detail, " "), "")
 }
 
 func (s *loading) others(all []loadCandidate, best int) []Alternative {
@@ -245,7 +247,7 @@ func (s *loading) begin(m Method) []string {
 // ownPath restores the role's own search_path.
 const ownPath = "SELECT pg_catalog.set_config('search_path', s.reset_val, true) FROM pg_catalog.pg_settings AS s WHERE s.name = 'search_path'"
 
-// keysBlock names what a batch that is set aside row by row, or several connections, would meet too late in a table without indexes.
+// hasKeys reports whether the target has an index that refuses rows.
 func (s *loading) hasKeys() bool {
 	if s.created {
 		return false
@@ -261,20 +263,25 @@ func (s *loading) hasKeys() bool {
 	return s.target.Rebuild != nil && slices.ContainsFunc(s.target.Rebuild.Indexes, func(x IndexDef) bool { return x.Unique || excludes(x) })
 }
 
-func (s *loading) planInsert(p *Plan) {
-	size := s.asked.BatchSize
-	if size == 0 {
-		size = usualBatch
+// insertSize is the number of rows of one INSERT. One that changes rows which are there cannot meet a row twice.
+func (s *loading) insertSize() int {
+	switch {
+	case s.wish.OnConflict == DoUpdate:
+		return 1
+	case s.asked.BatchSize > 0:
+		return min(s.asked.BatchSize, mostParameters/len(s.insertColumns()))
 	}
-	if most := mostParameters / len(s.insertColumns()); size > most {
-		size = most
+	return min(usualBatch, mostParameters/len(s.insertColumns()))
+}
+
+func (s *loading) planInsert(p *Plan) {
+	size := s.insertSize()
+	switch {
+	case s.wish.OnConflict == DoUpdate:
+		p.Notes = append(p.Notes, "each row is a statement of its own, since one INSERT cannot change a row twice")
+	case size < s.asked.BatchSize:
 		p.Notes = append(p.Notes, fmt.Sprintf("a batch has %s: a statement takes 65535 parameters, one for each value", count(size, "row")))
 	}
-	if s.wish.OnConflict == DoUpdate {
-		size = 1
-		p.Notes = append(p.Notes, "each row is a statement of its own, since one INSERT cannot change a row twice")
-	}
 	p.Format, p.Load.NoBinary = Text, "parameters of INSERT are sent as text"
-	p.Load.Batch = s.insertBatch(p.Parts[0].Target, size)
-	p.Load.Columns = s.insertColumns()
+	p.Load.Batch, p.Load.Columns = s.insertBatch(p.Parts[0].Target, size), s.insertColumns()
 }

@@ -13,23 +13,25 @@ func (s *loading) nearest(name string) string {
 	return best
 }
 
-// distance is how many letters must be put in, taken out or changed to make one word of the other.
+// distance is how many letters must be put in, taken out, changed or exchanged with their neighbours to make one word of the other.
 func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		before := row[0]
-		row[0]++
-		for j := range b {
-			change := before
-			if a[i] != b[j] {
-				change++
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			switch {
+			case i == 0 || j == 0:
+				rows[i][j] = i + j
+				continue
+			case a[i-1] == b[j-1]:
+				rows[i][j] = rows[i-1][j-1]
+			default:
+				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
 			}
-			before = row[j+1]
-			row[j+1] = min(change, before+1, row[j]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
+			}
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

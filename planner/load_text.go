@@ -135,7 +135,7 @@ func (p *Plan) loadStatements() []Statement {
 		add(to+" in each transaction", sql)
 	}
 	if p.Pages != nil {
-		return append(all, p.Pages.statements()...)
+		return append(all, p.Pages.loadPages(to, l.Columns)...)
 	}
 	if l.Stage != nil {
 		add(to, l.Stage.Create)
@@ -160,13 +160,30 @@ func (p *Plan) loadStatements() []Statement {
 		}
 	}
 	if l.Check != nil {
-		add("Check SQL", l.Check.Create)
+		label := p.Target.label("Check SQL")
+		add(label, l.Check.Create)
+		if l.NoBinary == "" {
+			add(label, l.Check.CopyBinary)
+		} else {
+			add(label, l.Check.CopyText)
+		}
 		for _, q := range l.Check.Queries {
-			add("Check SQL for "+q.State, q.SQL)
+			add(label+" for "+q.what(), q.SQL)
 		}
 	}
 	add(p.Target.label("Record SQL"), l.Record)
 	return all
+}
+
+// what names the check.
+func (q *CheckQuery) what() string {
+	switch {
+	case q.Constraint != "":
+		return q.Constraint
+	case q.Column != "":
+		return "NULL in " + q.Column
+	}
+	return "partition bounds"
 }
 
 // example is an INSERT of two rows at most.
