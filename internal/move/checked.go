@@ -37,11 +37,8 @@ func (r *run) compareOpen(ctx context.Context, t *table, w *worker) error {
 
 // compareVisible compares after the commit.
 func (r *run) compareVisible(ctx context.Context, t *table) error {
-	switch {
-	case t.source.directory != nil:
+	if t.source.directory != nil {
 		return r.compareDirectoryVisible(ctx, t)
-	case t.plan.Method == planner.Pages:
-		return r.comparePages(ctx, t)
 	}
 	snap := r.snapshots[t.source]
 	src, err := snap.reader(ctx)
@@ -67,6 +64,11 @@ func (r *run) compare(ctx context.Context, t *table, src, dst []*session) error 
 	if err != nil {
 		return err
 	}
+	return r.compareWith(ctx, t, src, dst, relation)
+}
+
+// compareWith compares with the relation that holds the rows.
+func (r *run) compareWith(ctx context.Context, t *table, src, dst []*session, relation planner.Relation) error {
 	from := r.sourceSide(t, src)
 	to := side{sessions: dst, relation: relation}
 	for _, pair := range t.plan.Columns {

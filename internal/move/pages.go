@@ -41,8 +41,8 @@ type pageDestination struct {
 	checksums          bool
 }
 
-// fillPages copies the pages into the hidden table and commits it under that name. What it returns keeps the source locked, where it is still
-// to be compared, until it is released.
+// fillPages copies the pages into the hidden table, commits it under that name and has it logged. What it returns ends the lock on the source
+// where an error has left it.
 func (r *run) fillPages(ctx context.Context, t *table) (release func(), err error) {
 	c := &pageCopy{table: t}
 	release = c.release
@@ -62,10 +62,16 @@ func (r *run) fillPages(ctx context.Context, t *table) (release func(), err erro
 	if err != nil {
 		return release, &sideError{side: "target", err: err}
 	}
-	if r.verify == NoVerify {
-		c.release()
+	if r.verify != NoVerify && c.src != nil {
+		if err := r.comparePages(ctx, t); err != nil {
+			return release, err
+		}
 	}
-	return release, c.log(ctx)
+	c.release()
+	if err := c.log(ctx); err != nil || r.verify == NoVerify {
+		return release, err
+	}
+	return release, t.checkHeap(ctx)
 }
 
 // still locks the source against changes, puts it on disk and finds its files.

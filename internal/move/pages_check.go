@@ -183,8 +183,10 @@ func (t *table) askUnseen(ctx context.Context, f *planner.PageFacts) error {
 	return nil
 }
 
-// comparePages compares once the new table stands in the target's place. The source is still locked as its pages were read.
+// comparePages compares with the new table, committed under its hidden name. It comes before VACUUM: the source is still locked as its pages were
+// read, and a writer that waits for that lock has a snapshot, which keeps VACUUM from freezing the rows until the lock is released.
 func (r *run) comparePages(ctx context.Context, t *table) error {
+	t.stage.set(stageVerify)
 	src, err := t.source.fresh(ctx, t.encoding)
 	if err != nil {
 		return err
@@ -200,10 +202,32 @@ func (r *run) comparePages(ctx context.Context, t *table) error {
 			return err
 		}
 	}
-	if err := r.compare(ctx, t, []*session{src}, []*session{dst}); err != nil {
+	relation, err := t.hiddenNow(ctx, dst)
+	if err != nil {
 		return err
 	}
-	return t.checkHeap(ctx)
+	err = r.compareWith(ctx, t, []*session{src}, []*session{dst}, relation)
+	if c := t.report.Verified; c != nil {
+		c.Target = t.plan.Target.Relation
+	}
+	return err
+}
+
+// hiddenNow describes the hidden table as the one whose place it takes.
+func (t *table) hiddenNow(ctx context.Context, s *session) (planner.Relation, error) {
+	relation := t.facts.Target
+	if relation.Kind == planner.Missing {
+		relation = t.facts.Source
+	}
+	relation.Kind, relation.AccessMethod, relation.Path = planner.Table, "heap", nil
+	rows, err := s.table(ctx, "SELECT n.nspname, c.relname, c.oid, pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int4 FROM pg_catalog.pg_class c, pg_catalog.pg_namespace n "+
+		"WHERE n.oid = c.relnamespace AND c.oid = "+quoted(t.plan.Parts[0].Target)+"::pg_catalog.regclass")
+	if err != nil {
+		return relation, err
+	}
+	relation.Schema, relation.Name = rows[0][0], rows[0][1]
+	_, err = fmt.Sscan(rows[0][2]+" "+rows[0][3], &relation.OID, &relation.Pages)
+	return relation, err
 }
 
 // checkHeap has the extensions amcheck and pg_visibility look at the new pages, where the target's role may use or make them. What they need
@@ -217,7 +241,7 @@ func (t *table) checkHeap(ctx context.Context) error {
 	if _, err := s.exec(ctx, beginWrite(t.encoding)); err != nil {
 		return err
 	}
-	table := quoted(t.plan.Target.Relation) + "::pg_catalog.regclass"
+	table := quoted(t.plan.Parts[0].Target) + "::pg_catalog.regclass"
 	for _, check := range []struct{ extension, columns, function, found string }{
 		{"amcheck", "blkno || ',' || offnum || ': ' || msg", "verify_heapam(" + table + ", check_toast => true)", "verify_heapam finds damage"},
 		{"pg_visibility", "t_ctid::text", "pg_check_frozen(" + table + ") t_ctid", "pg_check_frozen finds a tuple that is not frozen"},
@@ -235,7 +259,7 @@ func (t *table) checkHeap(ctx context.Context) error {
 			return err
 		}
 		if fault != "" {
-			return &planner.Error{Message: check.found + " in " + t.plan.Target.Relation, Detail: fault, Hint: "Drop the table, copy without --method pages, and report this."}
+			return &planner.Error{Message: check.found + " in the copy of " + t.plan.Source.Relation, Detail: fault, Hint: "Copy without --method pages, and report this."}
 		}
 	}
 	return nil
