@@ -186,14 +186,8 @@ func outputFlag(g flagGroup, to *string) {
 func (f *copyFlags) settle(cmd *cobra.Command, args []string) error {
 	var wrong []string
 	complain := func(message string) { wrong = append(wrong, message) }
-	fills := map[planner.Fill]bool{planner.Append: f.appendRows, planner.Truncate: f.truncate, planner.Replace: f.replace}
-	asked := 0
-	for fill, set := range fills {
-		if set {
-			f.options.Fill = fill
-			asked++
-		}
-	}
+	fill, asked := chosenFill(f.appendRows, f.truncate, f.replace)
+	f.options.Fill = fill
 	if asked > 1 {
 		complain("--append, --truncate and --replace exclude each other")
 	}

@@ -83,7 +83,7 @@ and never loses or doubles a row.`,
 		return nil
 	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err.Error()) })
-	root.AddCommand(newCopy(), newVerify(), newHeap(), newDemo(), newVersion())
+	root.AddCommand(newCopy(), newLoad(), newVerify(), newHeap(), newDemo(), newVersion())
 	return root
 }
 

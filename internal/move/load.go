@@ -1,6 +1,7 @@
 package move
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"github.com/pghaul/pghaul/internal/encode"
@@ -83,6 +84,14 @@ func (l *load) encoders() []encode.Encoder {
 		}
 	}
 	return all
+}
+
+// name is how messages call the input.
+func (l *load) name() string {
+	if len(l.files) == 1 {
+		return l.files[0].Name
+	}
+	return strconv.Itoa(len(l.files)) + " files"
 }
 
 // report tells what came of the load so far.

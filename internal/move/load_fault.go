@@ -7,17 +7,17 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pghaul/pghaul/internal/rowfile"
 	"github.com/pghaul/pghaul/planner"
 )
 
 // refusedRow is the error of a load that ends at a row that was refused before it was sent.
 func (l *load) refusedRow(p *piece, bad badRow) error {
 	return &planner.Error{
-		Message: "cannot load " + l.plan.Input + " into " + l.target,
+		Message: "cannot load " + l.name() + " into " + l.target,
 		Detail:  where(l.place(p, bad.span), bad.why.Column, bad.why.Detail),
 		Hint:    refusalHint(bad.why.State, bad.why.Hint),
-		Cause:   bad.why,
+		// As the server would have said it, so that callers can decide by SQLSTATE.
+		Cause: &pgconn.PgError{Severity: "ERROR", Code: bad.why.State, Message: bad.why.Message, ColumnName: bad.why.Column},
 	}
 }
 
@@ -33,7 +33,7 @@ func (l *load) refusedAt(sent *trail, c *copying, err error) error {
 		return side
 	}
 	e := &planner.Error{
-		Message: "cannot load " + l.plan.Input + " into " + l.target,
+		Message: "cannot load " + l.name() + " into " + l.target,
 		Hint:    refusalHint(pg.Code, pg.Hint),
 		Cause:   &brief{text: pg.Message, err: err},
 	}
@@ -93,8 +93,7 @@ func (r *run) explainLoad(t *table, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &planner.Error{Message: "the load of " + t.name() + " was cancelled", Cause: err}
 	}
-	var row *rowfile.RowError
-	e := &planner.Error{Message: "cannot load " + t.load.plan.Input + " into " + t.load.target, Detail: t.place(err), Cause: &brief{text: bare(err).Error(), err: err}}
+	e := &planner.Error{Message: "cannot load " + t.load.name() + " into " + t.load.target, Detail: t.place(err), Cause: &brief{text: bare(err).Error(), err: err}}
 	var pg *pgconn.PgError
 	switch {
 	case errors.As(err, &pg):
@@ -103,7 +102,6 @@ func (r *run) explainLoad(t *table, err error) error {
 			e.Hint = pg.Hint
 		}
 		e.Cause = &brief{text: pg.Message, err: err}
-	case errors.As(err, &row):
 	case connectionLost(err):
 		e.Hint = "The server or the network went away. Run the same command again when it is back."
 	}

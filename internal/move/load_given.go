@@ -31,14 +31,14 @@ type TypedSource interface {
 	NextRow(b *RowBuilder) (bool, error)
 }
 
-// GivenRows returns rows that a program hands over, with the names of their columns. Exactly one of the sources is not nil.
-func GivenRows(names []string, values RowSource, typed TypedSource) rowfile.Rows {
+// GivenRows opens rows that a program hands over, with the names of their columns; see LoadRequest.Open. One of the sources is not nil.
+func GivenRows(names []string, values RowSource, typed TypedSource) func(context.Context, []string, bool) (rowfile.Rows, []NewColumn, error) {
 	g := &given{names: names}
 	g.fill = g.fillTyped
 	if g.typed = typed; typed == nil {
 		g.values, g.fill = values, g.fillValues
 	}
-	return g
+	return func(context.Context, []string, bool) (rowfile.Rows, []NewColumn, error) { return g, nil, nil }
 }
 
 // given is a stream of rows that a program hands over. They are kept as rows of COPY binary; where the plan is to send text, the payloads are

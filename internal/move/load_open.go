@@ -2,6 +2,7 @@ package move
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"runtime"
 	"time"
@@ -18,11 +19,11 @@ type LoadRequest struct {
 	// Target is a connection string as Request has it, and Into the table's name as typed.
 	Target string
 	Into   string
-	Rows   rowfile.Rows
+	// Open opens the rows, once the names of the target's columns are known; nil for a table that is missing. The columns that it returns are those
+	// of a table that is made for the rows, asked for by create.
+	Open   func(ctx context.Context, columns []string, create bool) (rowfile.Rows, []NewColumn, error)
 	Wish   planner.LoadWish
 	Reject RejectFiles
-	// Definition makes the table when it is missing and Wish.Create asks for it.
-	Columns []NewColumn
 	// OnRefused hears of each refused row. nil hears nothing.
 	OnRefused func(Refusal)
 	// StallTimeout, MaxRate, OnWait and Logger are as in Request.
@@ -78,7 +79,7 @@ func (o *opening) openLoad(ctx context.Context, r *LoadRequest) error {
 func (o *opening) planLoad(ctx context.Context, r *LoadRequest, to *found) error {
 	m := o.move
 	l := &load{
-		rows: r.Rows, files: r.Rows.Files(), wish: r.Wish, reject: r.Reject, heard: r.OnRefused, relation: to.relation.Name,
+		wish: r.Wish, reject: r.Reject, heard: r.OnRefused, relation: to.relation.Name,
 		target: sqltext.QuoteQualified(to.relation.Schema, to.relation.Name), settings: encode.Settings{Version: to.server.Version / 10000, UTC: true},
 	}
 	t := &table{load: l, gauge: newGauge(m.limiter()), encoding: endEncoding}
@@ -102,18 +103,20 @@ func (o *opening) planLoad(ctx context.Context, r *LoadRequest, to *found) error
 	} else {
 		l.before = planner.RecordedLoad{}
 	}
-	if rows, of := l.rows.(interface{ planned(*load) }); of {
-		rows.planned(l)
-	}
+	l.tellRows()
 	t.plan.Notes = append(t.plan.Notes, to.notes...)
 	return nil
 }
 
 // loadFacts gathers what the planner wants to know.
 func (o *opening) loadFacts(ctx context.Context, r *LoadRequest, l *load, to *found) (*planner.LoadFacts, error) {
+	made, err := l.openRows(ctx, r, to)
+	if err != nil {
+		return nil, err
+	}
 	f := &planner.LoadFacts{
 		TargetServer: to.server, Target: to.relation, Processors: runtime.GOMAXPROCS(0),
-		Input: r.Rows.Describe(), Fields: r.Rows.Names(), Width: r.Rows.Width(), NoEncoder: map[string]string{},
+		Input: l.rows.Describe(), Fields: l.rows.Names(), Width: l.rows.Width(), NoEncoder: map[string]string{},
 	}
 	for _, file := range l.files {
 		f.Files = append(f.Files, file.Name)
@@ -131,13 +134,60 @@ func (o *opening) loadFacts(ctx context.Context, r *LoadRequest, l *load, to *fo
 	}
 	if to.relation.Kind == planner.Missing {
 		if r.Wish.Create {
-			f.Definition = newTable(to.relation.Schema, to.relation.Name, r.Columns)
+			f.Definition = newTable(to.relation.Schema, to.relation.Name, made)
 		}
 		return f, nil
 	}
-	var err error
-	if r.Wish.OnError == planner.SetRowsAside {
-		f.Checks, err = o.checks(ctx, to)
+	return f, o.targetFacts(ctx, to, f, r.Wish.OnError == planner.SetRowsAside)
+}
+
+// openRows opens the input. It returns the columns of a table that is made for it.
+func (l *load) openRows(ctx context.Context, r *LoadRequest, to *found) ([]NewColumn, error) {
+	var names []string
+	for _, c := range to.relation.Columns {
+		if !c.Generated {
+			names = append(names, c.Name)
+		}
 	}
-	return f, err
+	rows, made, err := r.Open(ctx, names, r.Wish.Create && to.relation.Kind == planner.Missing)
+	if err != nil {
+		return nil, err
+	}
+	l.rows, l.files = rows, rows.Files()
+	if files, is := rows.(*rowfile.Input); is && files.Layout().Header == rowfile.MatchHeader {
+		if r.Wish.Columns != nil {
+			names = r.Wish.Columns
+		}
+		return made, rowfile.CheckHeader(rows.Names(), names)
+	}
+	return made, nil
+}
+
+// tellRows tells the input which columns its fields go to.
+func (l *load) tellRows() {
+	width := max(l.rows.Width(), len(l.rows.Names()))
+	for _, c := range l.plan.Columns {
+		width = max(width, c.Field+1)
+	}
+	names, arrays := make([]string, width), make([]byte, width)
+	for _, c := range l.plan.Columns {
+		names[c.Field] = c.Name
+		if t := encodedType(&c.Type); t != nil {
+			arrays[c.Field] = t.Delim
+		}
+	}
+	switch rows := l.rows.(type) {
+	case *rowfile.Input:
+		rows.SetColumns(names)
+		rows.SetArrays(arrays)
+	case *given:
+		rows.planned(l)
+	}
+}
+
+// close ends what the input holds open.
+func (l *load) close() {
+	if closer, is := l.rows.(io.Closer); is {
+		_ = closer.Close() // It was only read.
+	}
 }

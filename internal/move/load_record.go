@@ -50,7 +50,7 @@ func (t *table) findLoad(ctx context.Context, l *load, facts *planner.LoadFacts)
 	for _, f := range l.files {
 		switch {
 		case f.Identity != "":
-		case l.wish.CommitEvery == 0: // Nothing can have been recorded of it.
+		case l.wish.CommitEvery == 0: // Nothing can have been recorded of it, and of others only what is of no use here.
 			return nil
 		default:
 			return &planner.Error{Kind: planner.Refused, Message: "--commit-every cannot be used with " + f.Name,
@@ -71,8 +71,12 @@ func (t *table) findLoad(ctx context.Context, l *load, facts *planner.LoadFacts)
 }
 
 func (l *load) readRecord(ctx context.Context, s *session, key string, facts *planner.LoadFacts) error {
-	there, err := s.value(ctx, "SELECT pg_catalog.to_regclass('pghaul.load')")
-	if err != nil || there == "" {
+	there, err := s.value(ctx, "SELECT pg_catalog.count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "+
+		"WHERE n.nspname = 'pghaul' AND c.relname = 'load' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')")
+	if err != nil || there == "0" {
+		return err
+	}
+	if facts.Unfinished, err = l.otherLoads(ctx, s, key); err != nil {
 		return err
 	}
 	rows, err := s.table(ctx, "SELECT position, rows, refused FROM pghaul.load WHERE key = "+sqltext.QuoteLiteral(key))
@@ -93,6 +97,23 @@ func (l *load) readRecord(ctx context.Context, s *session, key string, facts *pl
 	}
 	facts.Recorded = &l.before
 	return nil
+}
+
+// otherLoads are the records of loads of other files into the same table.
+func (l *load) otherLoads(ctx context.Context, s *session, key string) ([]planner.Unfinished, error) {
+	rows, err := s.table(ctx, "SELECT key, files, rows FROM pghaul.load WHERE target = "+sqltext.QuoteLiteral(l.target)+" AND key <> "+sqltext.QuoteLiteral(key)+" ORDER BY started")
+	if err != nil {
+		return nil, err
+	}
+	var others []planner.Unfinished
+	for _, row := range rows {
+		u := planner.Unfinished{Key: row[0], Source: row[1]}
+		if u.Rows, err = strconv.ParseInt(row[2], 10, 64); err != nil {
+			return nil, err
+		}
+		others = append(others, u)
+	}
+	return others, nil
 }
 
 // goOn begins where the record says that an interrupted load of the same files has stopped.

@@ -69,7 +69,7 @@ func (r *refusals) tooMany(p *piece, last badRow) error {
 		return nil
 	}
 	return &planner.Error{
-		Message: fmt.Sprintf("too many rows of %s are refused", r.load.plan.Input),
+		Message: fmt.Sprintf("too many rows of %s are refused", r.load.name()),
 		Detail:  fmt.Sprintf("%d of the first %d rows are, and %s. The last one is %s: %s.", r.count+r.before, read, bound, r.load.place(p, last.span), last.why.Message),
 		Hint:    "Mend the input or the table, or allow more with --max-errors.",
 	}
@@ -82,7 +82,7 @@ func (r *refusals) share() error {
 		return nil
 	}
 	return &planner.Error{
-		Message: fmt.Sprintf("too many rows of %s are refused", r.load.plan.Input),
+		Message: fmt.Sprintf("too many rows of %s are refused", r.load.name()),
 		Detail:  fmt.Sprintf("%d of its %d rows are, and --max-errors allows %g%%.", r.count, read, percent),
 		Hint:    "Mend the input or the table, or allow more with --max-errors.",
 	}

@@ -14,8 +14,9 @@ func openRefusals(l *load) (*refusals, error) {
 		return r, nil
 	}
 	layout := &rowfile.Layout{Format: rowfile.Text}
-	if of, is := l.rows.(interface{ Layout() *rowfile.Layout }); is {
-		layout = of.Layout()
+	if files, is := l.rows.(*rowfile.Input); is {
+		settled := files.Layout()
+		layout = &settled
 	}
 	at, reasonsAt := int64(-1), int64(-1)
 	if l.before.Key != "" {

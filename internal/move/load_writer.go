@@ -18,10 +18,10 @@ type Writer struct {
 	rows  int64 // in the buffer
 }
 
-// OpenWriter plans a Writer as OpenLoad plans a load. Its rows must be those of GivenRows.
+// OpenWriter plans a Writer as OpenLoad plans a load, for rows that have values for the given columns; nil means all that can be written.
 func OpenWriter(ctx context.Context, r LoadRequest) (*Writer, error) {
-	g := &given{names: r.Rows.Names()}
-	r.Rows = g
+	g := &given{names: r.Wish.Columns}
+	r.Open = func(context.Context, []string, bool) (rowfile.Rows, []NewColumn, error) { return g, nil, nil }
 	m, err := OpenLoad(ctx, r)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,9 @@ func (m *Move) Progress() Progress {
 		if at := t.stage.at.Load(); at != stageWaiting && at != stageDone {
 			active++
 			p.Table, p.Stage = t.plan.Source.Relation, t.stage.String()
+			if t.load != nil {
+				p.Table = t.load.name()
+			}
 		}
 	}
 	if active > 1 {
@@ -74,6 +77,11 @@ func (t *table) payload() int64 {
 func (m *Move) Close() {
 	for _, s := range m.sites {
 		s.close()
+	}
+	for _, t := range m.tables {
+		if t.load != nil {
+			t.load.close()
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ type table struct {
 // name is how messages call the table.
 func (t *table) name() string {
 	if t.load != nil {
-		return t.load.rows.Describe() + " into " + t.load.target
+		return t.load.name() + " into " + t.load.target
 	}
 	if t.plan.Source.Relation == t.plan.Target.Relation {
 		return t.plan.Source.Relation
