@@ -25,7 +25,7 @@ func (r *intervalReader) fieldwise(text []byte) (span, fault) {
 		var f fault
 		switch part := parts.text(i); parts.kind[i] {
 		case clockField:
-			now, f = d.clock(part)
+			now, f = clockSaid, d.clock(part)
 		case offsetField:
 			now, f = d.signed(part)
 		case dateField, numberField:
@@ -54,20 +54,20 @@ func (r *intervalReader) fieldwise(text []byte) (span, fault) {
 }
 
 // clock reads a time, which is days before it when it is not the first field.
-func (d *spanReading) clock(text []byte) (mask, fault) {
+func (d *spanReading) clock(text []byte) fault {
 	c, f := d.clockNumbers(text, d.fields == minuteField|secondField)
 	if f != noFault {
-		return clockSaid, f
+		return f
 	}
 	if d.Version < 15 && c.hour > narrow {
-		return clockSaid, onlyServer
+		return onlyServer
 	}
 	d.micros = int64(c.micros)
 	if !d.addMicros(c.hour, hour) || !d.addMicros(int64(c.minute), minute) || !d.addMicros(int64(c.second), second) {
-		return clockSaid, fieldOverflow
+		return fieldOverflow
 	}
 	d.unit, d.pending = dayUnit, false
-	return clockSaid, noFault
+	return noFault
 }
 
 // signed reads a field with a sign: a time or a number.
@@ -76,9 +76,9 @@ func (d *spanReading) signed(text []byte) (mask, fault) {
 		return d.number(text)
 	}
 	// A time that is none is tried as a number; what it left in the sum stays, but the number fails at its colon.
-	now, f := d.clock(text[1:])
+	f := d.clock(text[1:])
 	if f == onlyServer {
-		return now, f
+		return 0, f
 	}
 	if f != noFault {
 		return d.number(text)
@@ -86,7 +86,7 @@ func (d *spanReading) signed(text []byte) (mask, fault) {
 	if text[0] == '-' {
 		d.micros = -d.micros // It is no minimum: times have no sign.
 	}
-	return now, noFault
+	return clockSaid, noFault
 }
 
 // narrow is what numbers of an interval are trusted to before 15, whose sums have 32 bits and wrap around.
@@ -196,5 +196,6 @@ func (d *spanReading) endless(last bool, value int32) (mask, fault) {
 	default:
 		return 0, badFormat
 	}
+	d.unit = otherUnit
 	return dateSaid | clockSaid, noFault
 }

@@ -20,7 +20,6 @@ func (r *intervalReader) iso8601(text []byte) (span, fault) {
 			d.startTime(1)
 			continue
 		}
-		f := noFault
 		start := d.rest
 		value, part, f := d.number()
 		if f != noFault {

@@ -11,7 +11,7 @@ func (d *reading) timeOfDay(parts *fields) fault {
 		case dateField:
 			now, f = d.dateInTime(parts, i, text)
 		case clockField:
-			now, f = clockSaid, noFault
+			now = clockSaid
 			if d.Version >= 16 {
 				f = d.prefixedClock(text)
 			} else {

@@ -77,6 +77,8 @@ const zoneAreas = " africa america antarctica arctic asia atlantic australia bra
 
 // zoneNames are the abbreviations of all sets that the server is delivered with, of which timezone_abbreviations chooses one (manual, "Date/Time
 // Configuration Files"), and the zones of the tz database with names of letters only, its backward links included.
+//
+//nolint:misspell // "ect" and "taht" are zones.
 const zoneNames = " acdt acsst acst act acwst adt aedt aesst aest aft akdt akst almst almt amst amt anast anat aqtst aqtt arst art ast awsst awst " +
 	"azost azot azst azt bdst bdt bnt bort bot bra brst brt bst btt cadt cast cat cct cdt cest cet cetdst chadt chast chost chot chst chut cit " +
 	"ckt clst clt cot cst cvt cwst cxt davt ddut easst east eat ect edt eest eet eetdst egst egt eit est fet fjst fjt fkst fkt fnst fnt galt " +
