@@ -288,7 +288,6 @@ func (g *geometry) points(dst []byte, mayOpen bool, n int) (_ []byte, open bool,
 		}
 		g.take(',')
 	}
-	g.space()
 	if depth == 1 {
 		if !g.take(')') && !(open && g.take(']')) {
 			return dst, open, g.invalid()
