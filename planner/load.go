@@ -85,6 +85,7 @@ func surveyLoad(given *LoadFacts, asked *LoadWish) (*loading, *Error) {
 // aboutLoad puts what is said of a copy in the words of a load.
 func (s *loading) aboutLoad(err *Error) *Error {
 	err.Message = strings.Replace(err.Message, "cannot copy into", "cannot load into", 1)
+	err.Hint = strings.Replace(err.Hint, "Use --columns to copy the others", "Use --columns with an empty name in its place", 1)
 	switch {
 	case s.target.Kind == Missing && s.target.SchemaFound && !s.wish.Create:
 		err.Hint = "Use --create to make it for these rows."
