@@ -59,7 +59,7 @@ func (s *loader) straight(ctx context.Context) (rows int64, err error) {
 		return 0, s.l.refusedAt(sent, c, err)
 	}
 	if s.plan.Stage != nil {
-		return s.mergeAll(ctx)
+		return s.mergeAll(ctx, c.took)
 	}
 	return c.took, nil
 }

@@ -82,48 +82,66 @@ func (s *loader) copyRows(ctx context.Context, b *loadBatch, rows []stretch, int
 	return c.took, nil
 }
 
-// mergeAll moves what was staged of the whole input into the target.
-func (s *loader) mergeAll(ctx context.Context) (int64, error) {
+// mergeAll moves what was staged of the whole input, so many rows, into the target.
+func (s *loader) mergeAll(ctx context.Context, staged int64) (int64, error) {
 	s.l.stage.set(stageMerge)
+	counted := int64(-1)
 	if s.plan.Stage.Duplicates != "" {
-		found, err := s.w.dst.table(ctx, "SELECT pg_catalog.count(*) FROM ("+s.plan.Stage.Duplicates+") AS duplicates")
+		found, err := s.w.dst.value(ctx, "SELECT pg_catalog.count(*) FROM ("+s.plan.Stage.Duplicates+") AS duplicates")
 		if err != nil {
 			return 0, &sideError{side: "target", err: err}
 		}
-		n, err := strconv.ParseInt(found[0][0], 10, 64)
-		if err != nil {
+		if counted, err = strconv.ParseInt(found, 10, 64); err != nil {
 			return 0, err
 		}
-		s.l.duplicates.Add(n)
 	}
-	tag, err := s.w.dst.exec(ctx, s.plan.Stage.Merge)
+	took, err := s.merge(ctx)
 	if err != nil {
 		return 0, &sideError{side: "target", err: err}
 	}
-	return tag.RowsAffected(), nil
+	s.countDuplicates(counted, staged-took)
+	return took, nil
 }
 
 // mergeBatch moves the staged rows of a batch into the target and empties the staging table.
 func (s *loader) mergeBatch(ctx context.Context, b *loadBatch, rows []stretch) (int64, error) {
 	var dropped []int64
+	counted := int64(-1)
 	if s.plan.Stage.Duplicates != "" {
 		var err error
 		if dropped, err = s.numbers(ctx, s.plan.Stage.Duplicates); err != nil {
 			return 0, err
 		}
+		counted = int64(len(dropped))
 	}
-	tag, err := s.w.dst.exec(ctx, s.plan.Stage.Merge)
+	took, err := s.merge(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if _, err := s.w.dst.exec(ctx, s.plan.Stage.Reset); err != nil {
 		return 0, err
 	}
-	s.l.duplicates.Add(int64(len(dropped)))
+	s.countDuplicates(counted, int64(count(rows))-took)
 	if s.plan.OnDuplicate == planner.DuplicateKeepOld {
-		return tag.RowsAffected(), s.l.refusals.keep(s.l, b, rows, dropped)
+		return took, s.l.refusals.keep(s.l, b, rows, dropped)
 	}
-	return tag.RowsAffected(), nil
+	return took, nil
+}
+
+// merge moves what is staged into the target and returns how many rows that took.
+func (s *loader) merge(ctx context.Context) (int64, error) {
+	tag, err := s.w.dst.exec(ctx, s.plan.Stage.Merge)
+	return tag.RowsAffected(), err
+}
+
+// countDuplicates counts the rows that gave way to others, as they were counted, or where nobody counted them (-1) by what is missing.
+func (s *loader) countDuplicates(counted, missing int64) {
+	switch {
+	case counted >= 0:
+		s.l.duplicates.Add(counted)
+	case s.plan.OnDuplicate != planner.DuplicateError:
+		s.l.duplicates.Add(missing)
+	}
 }
 
 // numbers returns the first column of a query's rows: positions of rows, counted from 0.
