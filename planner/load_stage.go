@@ -15,10 +15,12 @@ const stageTable = "pghaul_stage"
 func (s *loading) planStage(p *Plan) {
 	l, table := p.Load, "pg_temp."+stageTable
 	l.Columns = s.stageColumns()
-	l.CopyText, l.CopyBinary = s.copyInto(table, l.Columns, true, !l.Savepoints)
+	// Rows that are dropped are written to the reject file batch by batch.
+	whole := !l.Savepoints && l.CommitEvery == 0 && l.OnDuplicate != DuplicateKeepOld
+	l.CopyText, l.CopyBinary = s.copyInto(table, l.Columns, true, whole)
 	l.Stage = &StagePlan{
 		Create: s.temporary(stageTable, l.Columns), Merge: s.mergeSQL(p.Parts[0].Target, table), Duplicates: s.duplicatesSQL(p.Parts[0].Target, table),
-		Reset: "TRUNCATE TABLE " + table, Whole: !l.Savepoints && l.CommitEvery == 0,
+		Reset: "TRUNCATE TABLE " + table, Whole: whole,
 	}
 	if len(s.sets) > 0 {
 		p.Notes = append(p.Notes, "expressions see the fields as "+columnList(l.Columns)+"; those that go to no column are text")

@@ -17,6 +17,9 @@ func (w *writer) load(p *Plan) {
 	if p.Load.OnDuplicate != DuplicateError {
 		w.line("Duplicates", p.Load.duplicates())
 	}
+	if p.Actual != nil && p.Actual.Duplicates > 0 {
+		w.line("Duplicates", fmt.Sprintf("%d rows gave way to others with their keys", p.Actual.Duplicates))
+	}
 	for _, reason := range p.Reasons {
 		w.line("Reason", reason)
 	}
