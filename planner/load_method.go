@@ -231,7 +231,7 @@ func (s *loading) savepoints(m Method) bool { return s.asked.OnError == SetRowsA
 
 // begin are the statements at the start of each transaction that writes rows.
 func (s *loading) begin(m Method) []string {
-	var all []string
+	all := slices.Clone(s.given.Session)
 	if len(s.sets) > 0 { // What the user wrote means what it means in the role's own sessions.
 		all = append(all, ownPath)
 	}

@@ -15,6 +15,8 @@ type LoadFacts struct {
 	Width  int
 	// NoEncoder says, by name of a target column, why its values have no exact binary form here.
 	NoEncoder map[string]string
+	// Session are the statements by which a transaction reads values as the role's own sessions do.
+	Session []string
 	// Definition makes the missing target (LoadWish.Create), from columns inferred of the rows.
 	Definition *Definition
 	// Checks are what the target holds rows to; see Check.

@@ -25,6 +25,7 @@ type load struct {
 	stage    *stage
 	heard    func(Refusal) // hears of refused rows; may be nil
 	refusals *refusals
+	pages    *rowPages    // of method pages, once its rows are written
 	read     atomic.Int64 // rows read, refused ones included
 	// duplicates are rows that were dropped because of their key.
 	duplicates atomic.Int64

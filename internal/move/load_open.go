@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pghaul/pghaul/internal/catalog"
-	"github.com/pghaul/pghaul/internal/encode"
 	"github.com/pghaul/pghaul/internal/rowfile"
 	"github.com/pghaul/pghaul/internal/sqltext"
 	"github.com/pghaul/pghaul/planner"
@@ -80,7 +79,7 @@ func (o *opening) planLoad(ctx context.Context, r *LoadRequest, to *found) error
 	m := o.move
 	l := &load{
 		wish: r.Wish, reject: r.Reject, heard: r.OnRefused, relation: to.relation.Name,
-		target: sqltext.QuoteQualified(to.relation.Schema, to.relation.Name), settings: encode.Settings{Version: to.server.Version / 10000, UTC: true},
+		target: sqltext.QuoteQualified(to.relation.Schema, to.relation.Name),
 	}
 	t := &table{load: l, gauge: newGauge(m.limiter()), encoding: endEncoding}
 	l.stage = &t.stage
@@ -92,6 +91,9 @@ func (o *opening) planLoad(ctx context.Context, r *LoadRequest, to *found) error
 	t.facts = planner.Facts{TargetServer: to.server, Target: to.relation}
 	t.source, t.target = newSite(nil, planner.Server{FreeConnections: unbounded}), m.siteOf("target", to.config, to.server)
 	if err := t.findLoad(ctx, l, facts); err != nil {
+		return err
+	}
+	if err := t.findRowPages(ctx, l, facts); err != nil {
 		return err
 	}
 	if t.plan, err = planner.ChooseLoad(*facts, r.Wish); err != nil {
@@ -126,19 +128,13 @@ func (o *opening) loadFacts(ctx context.Context, r *LoadRequest, l *load, to *fo
 			f.Bytes += file.Bytes
 		}
 	}
-	for i := range to.relation.Columns {
-		c := &to.relation.Columns[i]
-		if t := encodedType(&c.Type); t == nil || encode.For(t, l.settings) == nil {
-			f.NoEncoder[c.Name] = "type " + c.Type.SQL + " is read by the server alone"
+	if to.relation.Kind == planner.Missing && r.Wish.Create {
+		f.Definition = newTable(to.relation.Schema, to.relation.Name, made)
+		if f.Target.Columns, err = o.newColumns(ctx, made); err != nil {
+			return nil, err
 		}
 	}
-	if to.relation.Kind == planner.Missing {
-		if r.Wish.Create {
-			f.Definition = newTable(to.relation.Schema, to.relation.Name, made)
-		}
-		return f, nil
-	}
-	return f, o.targetFacts(ctx, to, f, r.Wish.OnError == planner.SetRowsAside)
+	return f, o.targetFacts(ctx, to, l, f)
 }
 
 // openRows opens the input. It returns the columns of a table that is made for it.

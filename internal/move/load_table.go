@@ -34,10 +34,37 @@ func (o *opening) askTarget(ctx context.Context, to *found, ask func(*pgx.Conn) 
 	return errors.Join(ask(c), c.Close(context.WithoutCancel(ctx)))
 }
 
-// targetFacts reads what only loads want to know of a table that is there.
-func (o *opening) targetFacts(ctx context.Context, to *found, f *planner.LoadFacts, checks bool) error {
-	return o.askTarget(ctx, to, func(c *pgx.Conn) (err error) {
-		if checks {
+// newColumns describes the columns of a table that is to be made as the server knows their types.
+func (o *opening) newColumns(ctx context.Context, made []NewColumn) ([]planner.Column, error) {
+	items := make([]string, len(made))
+	for i, c := range made {
+		items[i] = "NULL::" + c.Type + " AS " + sqltext.QuoteIdent(c.Name)
+	}
+	row, err := catalog.ReadQuery(ctx, o.target.conn, "SELECT "+strings.Join(items, ", "))
+	for i := range row.Columns {
+		row.Columns[i].CanWrite = true
+	}
+	return row.Columns, err
+}
+
+// targetFacts reads what only loads want to know of the target.
+func (o *opening) targetFacts(ctx context.Context, to *found, l *load, f *planner.LoadFacts) error {
+	return o.askTarget(ctx, to, func(c *pgx.Conn) error {
+		how, err := textRulesOf(ctx, c)
+		if err != nil {
+			return err
+		}
+		l.settings, f.Session = how.settings(to.server.Version), how.statements()
+		for i := range f.Target.Columns {
+			column := &f.Target.Columns[i]
+			if why := how.noEncoder(column, to.server.Version); why != "" {
+				f.NoEncoder[column.Name] = why
+			}
+		}
+		if to.relation.Kind == planner.Missing {
+			return nil
+		}
+		if l.setAside() {
 			if f.Checks, err = catalog.Checks(ctx, c, to.relation.OID); err != nil {
 				return err
 			}
