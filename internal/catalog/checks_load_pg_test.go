@@ -226,3 +226,34 @@ func TestRecordOfLoads(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A table that is replaced by rows some of which are set aside gets its keys before them, and is then as it was.
+func TestReplaceWithKeysFirst(t *testing.T) {
+	uri := clustertest.Database(t)
+	clustertest.Exec(t, uri, `CREATE TABLE r (x int PRIMARY KEY)`, `INSERT INTO r VALUES (1)`,
+		`CREATE TABLE t (id int PRIMARY KEY, a int CONSTRAINT "A key" UNIQUE, x int CONSTRAINT "x fk" REFERENCES r ON DELETE CASCADE, up int REFERENCES t, EXCLUDE (a WITH =))`,
+		`INSERT INTO t VALUES (5, 5, 1, 5)`, `CREATE INDEX "b I" ON t (x)`)
+	const foreign = "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'public.t'::regclass AND contype = 'f' ORDER BY 1"
+	before := clustertest.Query(t, uri, definitionsSQL) + clustertest.Query(t, uri, foreign)
+	conn := connect(t, uri)
+	p := planLoad(t, uri, []string{"id", "a", "x", "up"}, planner.LoadWish{Fill: planner.Replace, OnError: planner.SetRowsAside})
+	runSteps(t, conn, p.Before)
+	for row, refused := range map[string]bool{"(2, 2, 1, NULL)": false, "(3, 3, 7, NULL)": true} {
+		_, err := conn.Exec(t.Context(), "INSERT INTO "+p.Parts[0].Target+" VALUES "+row)
+		if refused != (err != nil) {
+			t.Errorf("%s: %v", row, err)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "INSERT INTO "+p.Parts[0].Target+" VALUES (2, 9, 1, NULL)"); sqlState(err) != "23505" {
+		t.Errorf("duplicate: %v", err)
+	}
+	must(t, conn, "BEGIN")
+	runSteps(t, conn, p.After[:len(p.After)-1])
+	must(t, conn, "COMMIT")
+	if diff := cmp.Diff(before, clustertest.Query(t, uri, definitionsSQL)+clustertest.Query(t, uri, foreign)); diff != "" {
+		t.Error(diff)
+	}
+	if got := clustertest.Query(t, uri, "SELECT * FROM t"); got != "2|2|1|" {
+		t.Error(got)
+	}
+}
