@@ -61,6 +61,7 @@ type PageAttribute struct {
 	Unproven  bool   // NotNull as NOT VALID (from 18 on): older rows may hold NULL
 	Generated string // the expression; empty for none
 	Virtual   bool   // generated when it is read
+	Calls     bool   // Generated calls functions or operators that are not PostgreSQL's own
 }
 
 // PageConstraint is a CHECK constraint.
@@ -70,6 +71,7 @@ type PageConstraint struct {
 	Expression string
 	Valid      bool
 	Unenforced bool // NOT ENFORCED (from 18 on)
+	Calls      bool // it calls functions or operators that are not PostgreSQL's own
 }
 
 // pagesWay writes the files of a new table with the pages of the source's. It is taken only when it is asked for by name.
@@ -246,7 +248,7 @@ func (s *situation) pageChecks(hidden string) []PageCheck {
 		}
 	}
 	for _, c := range to.Checks {
-		if c.Valid && !vouched(from.Checks, c) {
+		if c.Valid && !s.vouched(from.Checks, c) {
 			checks = append(checks, c.check(hidden))
 		}
 	}
@@ -276,10 +278,10 @@ func (s *situation) bornWithPages(p *Plan, l *layout) {
 	}
 }
 
-// vouched reports whether a valid constraint of the source says the same.
-func vouched(constraints []PageConstraint, c PageConstraint) bool {
+// vouched reports whether a valid constraint of the source says the same. A function of the same name may be another one in another database.
+func (s *situation) vouched(constraints []PageConstraint, c PageConstraint) bool {
 	for _, have := range constraints {
-		if have.Valid && have.Definition == c.Definition {
+		if have.Valid && have.Definition == c.Definition && (s.facts.SameDatabase || !c.Calls && !have.Calls) {
 			return true
 		}
 	}

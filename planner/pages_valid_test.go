@@ -47,3 +47,26 @@ func TestPageChecks(t *testing.T) {
 		})
 	}
 }
+
+// TestPagesDoNotTrustFunctionsOfAnotherDatabase has functions of one name that may do different things.
+func TestPagesDoNotTrustFunctionsOfAnotherDatabase(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		f, w := pages(func(f *Facts, _ *Wish) {
+			f.SameDatabase = same
+			c := PageConstraint{Name: "fits", Definition: "CHECK (fits(n))", Expression: "fits(n)", Valid: true, Calls: true}
+			f.Pages.Source.Checks, f.Pages.Target.Checks = []PageConstraint{c}, []PageConstraint{c}
+		})
+		if checks := mustChoose(t, f, w).Pages.Checks; len(checks) != 0 != !same {
+			t.Errorf("same database %v: checks are %v", same, checks)
+		}
+		f, w = pages(func(f *Facts, _ *Wish) {
+			f.SameDatabase = same
+			for _, side := range []*PageSide{&f.Pages.Source, &f.Pages.Target} {
+				side.Attributes[2].Generated, side.Attributes[2].Calls = "twice(id)", true
+			}
+		})
+		if _, err := Choose(f, w); (err == nil) != same {
+			t.Errorf("same database %v, a generated column: %v", same, err)
+		}
+	}
+}

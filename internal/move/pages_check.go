@@ -86,7 +86,8 @@ func unreachableFiles(path string, server planner.Server) string {
 func askAttributes(ctx context.Context, s *session, oid uint32, side *planner.PageSide) error {
 	id := strconv.FormatUint(uint64(oid), 10)
 	rows, err := s.table(ctx, `SELECT a.attname, a.attisdropped, a.attlen, a.attalign, a.attnotnull, coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), ''), a.attgenerated = 'v',
-EXISTS (SELECT FROM pg_catalog.pg_constraint n WHERE n.conrelid = a.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND NOT n.convalidated)
+EXISTS (SELECT FROM pg_catalog.pg_constraint n WHERE n.conrelid = a.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND NOT n.convalidated),
+`+callsOwn("pg_attrdef", "d.oid")+`
 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> ''
 WHERE a.attrelid = `+id+` AND a.attnum > 0 ORDER BY a.attnum`)
 	if err != nil {
@@ -102,15 +103,23 @@ WHERE a.attrelid = `+id+` AND a.attnum > 0 ORDER BY a.attnum`)
 			return err
 		}
 		side.Attributes = append(side.Attributes, planner.PageAttribute{
-			Name: r[0], Dropped: r[1] == "t", Len: int16(length), Align: r[3][0], NotNull: r[4] == "t", Unproven: r[7] == "t", Generated: r[5], Virtual: r[6] == "t",
+			Name: r[0], Dropped: r[1] == "t", Len: int16(length), Align: r[3][0], NotNull: r[4] == "t", Unproven: r[7] == "t", Generated: r[5], Virtual: r[6] == "t", Calls: r[8] == "t",
 		})
 	}
-	rows, err = s.table(ctx, `SELECT conname, pg_catalog.pg_get_constraintdef(oid), pg_catalog.pg_get_expr(conbin, conrelid), convalidated, coalesce((pg_catalog.to_jsonb(c) ->> 'conenforced')::pg_catalog.bool, true)
+	rows, err = s.table(ctx, `SELECT conname, pg_catalog.pg_get_constraintdef(oid), pg_catalog.pg_get_expr(conbin, conrelid), convalidated, coalesce((pg_catalog.to_jsonb(c) ->> 'conenforced')::pg_catalog.bool, true),
+`+callsOwn("pg_constraint", "c.oid")+`
 FROM pg_catalog.pg_constraint c WHERE contype = 'c' AND conrelid = `+id+` ORDER BY conname`)
 	for _, r := range rows {
-		side.Checks = append(side.Checks, planner.PageConstraint{Name: r[0], Definition: r[1], Expression: r[2], Valid: r[3] == "t", Unenforced: r[4] == "f"})
+		side.Checks = append(side.Checks, planner.PageConstraint{Name: r[0], Definition: r[1], Expression: r[2], Valid: r[3] == "t", Unenforced: r[4] == "f", Calls: r[5] == "t"})
 	}
 	return err
+}
+
+// callsOwn is a condition: an object of a catalog calls functions or operators that are not PostgreSQL's own. It depends on them, while nothing is
+// noted about what initdb has made (isObjectPinned of catalog.c).
+func callsOwn(catalog, oid string) string {
+	return "EXISTS (SELECT FROM pg_catalog.pg_depend o WHERE o.classid = 'pg_catalog." + catalog + "'::pg_catalog.regclass AND o.objid = " + oid +
+		" AND o.refclassid IN ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_operator'::pg_catalog.regclass))"
 }
 
 // directorySide takes the same from a data directory. Its constraints are not known, so the target's are all checked.
