@@ -53,6 +53,7 @@ var owners = map[string][]string{
 	"github.com/vbauerster/mpb":  {"cmd/pghaul"},
 	"golang.org/x/term":          {"cmd/pghaul"},
 	"golang.org/x/sync":          {"internal/catalog", "internal/datadir", "internal/rowfile", "internal/move", ".", "internal/gateway", "internal/fleet", "internal/bench"},
+	"golang.org/x/text":          {"internal/rowfile"},
 	"golang.org/x/time":          {"internal/move"},
 	"golang.org/x/sys":           {"internal/cluster", "cmd/pghaul/yield_linux*.go"},
 	"github.com/google/go-cmp":   {},

@@ -34,11 +34,11 @@ type FixedKind int
 
 // The kinds.
 const (
-	FixedChar    FixedKind = iota // text without the spaces at its end
-	FixedVarchar                  // text
-	FixedInteger                  // signed, of 2, 4 or 8 bytes
-	FixedUnsigned                 // of 2 or 4 bytes
-	FixedFloat                    // of 4 or 8 bytes
+	FixedChar     FixedKind = iota // text without the spaces at its end
+	FixedVarchar                   // text
+	FixedInteger                   // signed, of 2, 4 or 8 bytes
+	FixedUnsigned                  // of 2 or 4 bytes
+	FixedFloat                     // of 4 or 8 bytes
 )
 
 // fixedTypes are the names of types, with what their sizes may be; the first is the default. None: the size must be given.

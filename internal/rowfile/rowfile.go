@@ -92,6 +92,17 @@ type Block struct {
 	// Group and Count say which rows of a Parquet file these are: of row group Group from Begin.Row on.
 	Group int
 	Count int64
+
+	ends LineEnd // of the file's lines, for its parser
+	wide bool    // Data was UTF-16
+}
+
+// Offset is that of a row's first byte in the decompressed contents.
+func (b *Block) Offset(s Span) int64 {
+	if b.wide {
+		return b.Begin.Offset + utf16Size(b.Data[:s.Start])
+	}
+	return b.Begin.Offset + int64(s.Start)
 }
 
 // Large is a row that is too large for memory.
@@ -151,3 +162,6 @@ type RowError struct {
 
 // Error returns the message.
 func (e *RowError) Error() string { return e.Message }
+
+// Release gives the block's memory back.
+func (b *Block) Release() {}
