@@ -50,7 +50,11 @@ func (r *run) fillPages(ctx context.Context, t *table) (release func(), err erro
 	if err := c.still(ctx); err != nil {
 		return release, &sideError{side: "source", err: err}
 	}
-	if err := c.fill(ctx); err != nil {
+	err = c.fill(ctx)
+	if err == nil && r.wish.NotLogged && !r.wish.AcceptMissing {
+		err = t.stillUnseen(ctx)
+	}
+	if err != nil {
 		c.dropTarget()
 		c.takeAway()
 		return release, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/pghaul/pghaul/internal/datadir"
@@ -25,6 +26,19 @@ func (c *pageCopy) undisturbed(ctx context.Context) error {
 	}
 	return &planner.Error{Message: "the lock on " + c.table.plan.Source.Relation + " was lost while its pages were read", Detail: "What others changed since then may be in some pages and not in others.",
 		Hint: "Run the same command again.", Cause: err}
+}
+
+// stillUnseen looks again, before rows that are in no WAL are committed, for those who would miss them: a base backup may have begun meanwhile.
+func (t *table) stillUnseen(ctx context.Context) error {
+	f := &planner.PageFacts{}
+	if err := t.askUnseen(ctx, f); err != nil {
+		return &sideError{side: "target", err: err}
+	}
+	if len(f.Unseen) == 0 {
+		return nil
+	}
+	return &planner.Error{Kind: planner.Refused, Message: "the rows of " + t.plan.Target.Relation + " would be missing where only the WAL arrives", Detail: "Since the copy began, " + strings.Join(f.Unseen, ", and ") + ".",
+		Hint: "Leave --not-logged out, or take that by --accept-missing-on-standbys."}
 }
 
 // complete proves that no long value lacks a part, where no server vouches for that. Sums that are not the same may come of chunks that belong to
