@@ -256,3 +256,13 @@ func (c *formColumn) lengthen(made []byte, hoff, at int) []byte {
 func (p *Packer) Free() int {
 	return int(le.Uint16(p.page[14:])) - int(le.Uint16(p.page[12:])) - lineSize
 }
+
+// PackerOn returns a packer that fills a page of the caller's.
+func PackerOn(page Page) *Packer {
+	p := &Packer{page: page}
+	p.Reset()
+	return p
+}
+
+// SealPage gives the tuples of a packed page their headers and values, and the page its place: block.
+func (r *Rewriter) SealPage(page Page, block uint32) error { return r.seal(page, block) }

@@ -19,6 +19,9 @@ func (r *run) bySwap(ctx context.Context, t *table, undo *undoLog) error {
 	}
 	before, change, after := splitSteps(t.plan.After)
 	t.stage.set(stageIndexes)
+	if before, err = r.uniqueFirst(ctx, t, before, undo); err != nil {
+		return err
+	}
 	if err := runOwn(ctx, t, before, t.plan.Connections, undo); err != nil {
 		return err
 	}
@@ -32,6 +35,9 @@ func (r *run) bySwap(ctx context.Context, t *table, undo *undoLog) error {
 
 // fill puts the rows into the hidden table. What it returns gives up what is kept for a comparison afterwards.
 func (r *run) fill(ctx context.Context, t *table) (release func(), err error) {
+	if t.plan.Method == planner.Pages && t.load != nil {
+		return r.fillFromRows(ctx, t)
+	}
 	if t.plan.Method == planner.Pages {
 		return r.fillPages(ctx, t)
 	}
