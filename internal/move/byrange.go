@@ -162,12 +162,23 @@ func (r *run) acceptRecorded(ctx context.Context, t *table, w *worker, i int) er
 	return sourceChanged(t, why)
 }
 
-// bindText puts values, already in SQL, in the place of $1, $2 ... The highest number goes first, since $1 is the start of $10.
+// bindText puts values, already in SQL, in the place of $1 to $9. What looks like a parameter inside a value stays.
 func bindText(sql string, values ...string) string {
-	for i := len(values); i > 0; i-- {
-		sql = strings.ReplaceAll(sql, "$"+strconv.Itoa(i), values[i-1])
+	var bound strings.Builder
+	for {
+		at := strings.IndexByte(sql, '$')
+		if at < 0 || at+1 == len(sql) {
+			return bound.String() + sql
+		}
+		n := int(sql[at+1] - '0')
+		if n < 1 || n > len(values) {
+			bound.WriteString(sql[:at+1])
+			sql = sql[at+1:]
+			continue
+		}
+		bound.WriteString(sql[:at] + values[n-1])
+		sql = sql[at+2:]
 	}
-	return sql
 }
 
 // forgetRecords removes the records of the tables that are complete. It goes on over lost connections for some time.

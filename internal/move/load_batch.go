@@ -236,32 +236,41 @@ type refusal struct {
 }
 
 // attempt loads rows in a subtransaction. A refusal of a row is no error.
-func (s *loader) attempt(ctx context.Context, b *loadBatch, rows []stretch) (int64, *refusal, error) {
-	if _, err := s.w.dst.exec(ctx, "SAVEPOINT pghaul"); err != nil {
-		return 0, nil, err
+func (s *loader) attempt(ctx context.Context, b *loadBatch, rows []stretch) (took int64, why *refusal, err error) {
+	why, err = s.inSubtransaction(ctx, s.copyName(), func() (err error) {
+		took, err = s.put(ctx, b, rows)
+		return err
+	})
+	if why != nil && (why.row >= count(rows) || mixed(b, rows)) {
+		why.row = -1
 	}
-	n, err := s.put(ctx, b, rows)
+	return took, why, err
+}
+
+// inSubtransaction does something in a subtransaction. An error that is about a row, of those copied to the relation of the given name, takes the
+// subtransaction back and is returned as a refusal.
+func (s *loader) inSubtransaction(ctx context.Context, relation string, do func() error) (*refusal, error) {
+	if _, err := s.w.dst.exec(ctx, "SAVEPOINT pghaul"); err != nil {
+		return nil, err
+	}
+	err := do()
 	if err == nil {
 		_, err = s.w.dst.exec(ctx, "RELEASE SAVEPOINT pghaul")
-		return n, nil, err
+		return nil, err
 	}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || context.Cause(ctx) != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	line := copyLine(pg, s.copyName())
+	line := copyLine(pg, relation)
 	if !aboutRow(pg, line) {
-		return 0, nil, err
+		return nil, err
 	}
 	if _, err := s.w.dst.exec(ctx, "ROLLBACK TO SAVEPOINT pghaul; RELEASE SAVEPOINT pghaul"); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	clear(s.prepared) // What was made in the subtransaction is gone.
-	at := int(line) - 1
-	if line <= 0 || at >= count(rows) || mixed(b, rows) {
-		at = -1
-	}
-	return 0, &refusal{err: pg, row: at}, nil
+	return &refusal{err: pg, row: int(line) - 1}, nil
 }
 
 // mixed reports whether rows go over several COPY statements, each of which counts its own lines.

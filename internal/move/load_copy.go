@@ -15,7 +15,7 @@ func carryLoad(ctx context.Context, w *worker, _ planner.Range) (int64, error) {
 	s := newLoader(w)
 	var rows int64
 	var err error
-	if s.plan.Savepoints || s.plan.Batch != nil {
+	if s.plan.Savepoints || s.plan.Batch != nil || s.plan.Stage != nil && !s.plan.Stage.Whole {
 		rows, err = s.inBatches(ctx)
 	} else {
 		rows, err = s.straight(ctx)
@@ -68,6 +68,7 @@ func (s *loader) straight(ctx context.Context) (rows int64, err error) {
 type destination struct {
 	text, binary string
 	numbered     bool // the rows' numbers come first
+	aside        bool // the rows are only looked at there
 	name         string
 }
 
@@ -191,6 +192,9 @@ func (c *copying) send(_ context.Context, data []byte, rows int64) error {
 		in := c.in
 		c.in = nil
 		return errors.Join(err, in.fail("the rest could not be sent"))
+	}
+	if c.aside { // These rows are sent once more.
+		data, rows = nil, 0
 	}
 	c.gauge.wrote(len(data), time.Since(began))
 	c.gauge.moved(rows, 0)

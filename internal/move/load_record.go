@@ -47,17 +47,17 @@ func loadKey(l *load, database uint32) string {
 // findLoad looks for what an interrupted load of the same files has left in the target.
 func (t *table) findLoad(ctx context.Context, l *load, facts *planner.LoadFacts) error {
 	l.from, l.whole = make([]rowfile.Position, len(l.files)), make([]bool, len(l.files))
+	t.key = loadKey(l, facts.TargetServer.DatabaseOID)
 	for _, f := range l.files {
 		switch {
 		case f.Identity != "":
-		case l.wish.CommitEvery == 0: // Nothing can have been recorded of it, and of others only what is of no use here.
-			return nil
+		case l.wish.CommitEvery == 0: // Nothing can have been recorded of it.
+			t.key = ""
 		default:
 			return &planner.Error{Kind: planner.Refused, Message: "--commit-every cannot be used with " + f.Name,
 				Detail: "Its rows cannot be read a second time, so that a load which was interrupted could not go on.", Hint: "Write them into a file first, or leave --commit-every out."}
 		}
 	}
-	t.key = loadKey(l, facts.TargetServer.DatabaseOID)
 	s, err := t.target.take(ctx, t.encoding)
 	if err != nil {
 		return err
@@ -130,7 +130,6 @@ func (r *run) byCommits(ctx context.Context, t *table, undo *undoLog) error {
 	if err := runOwn(ctx, t, t.plan.Before, 1, undo); err != nil {
 		return err
 	}
-	undo.forget()
 	if !t.load.finished {
 		ws, err := r.workers(ctx, t, 1)
 		if err != nil {
@@ -144,7 +143,11 @@ func (r *run) byCommits(ctx context.Context, t *table, undo *undoLog) error {
 		}
 	}
 	t.committed = true
-	return r.afterwards(ctx, t, t.plan.After, undo)
+	if err := r.afterwards(ctx, t, t.plan.After, undo); err != nil {
+		return err
+	}
+	undo.forget()
+	return nil
 }
 
 // commitEach loads batch after batch.

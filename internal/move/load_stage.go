@@ -161,13 +161,32 @@ func (s *loader) numbers(ctx context.Context, sql string) ([]int64, error) {
 	return at, nil
 }
 
-// sift finds the rows of a batch that the checks refuse, notes them, and returns the others.
+// sift finds the rows of a batch that the checks refuse, notes them, and returns the others. A check that fails itself, as one that divides by zero
+// does, finds none: the server will say of each row what it thinks of it.
 func (s *loader) sift(ctx context.Context, b *loadBatch, rows []stretch) ([]stretch, error) {
+	var why map[int64]*rowfile.RowError
+	refused, err := s.inSubtransaction(ctx, checkTable, func() (err error) {
+		why, err = s.check(ctx, b, rows)
+		return err
+	})
+	if err != nil || refused != nil {
+		return rows, err
+	}
+	positions := slices.Sorted(maps.Keys(why))
+	bad, good := pick(rows, positions)
+	for i, n := range positions {
+		b.refuse(bad[i], why[n])
+	}
+	return good, nil
+}
+
+// check asks each check which of the rows it refuses.
+func (s *loader) check(ctx context.Context, b *loadBatch, rows []stretch) (map[int64]*rowfile.RowError, error) {
 	check := s.plan.Check
 	if err := s.makeTable(ctx, checkTable, check.Create); err != nil {
 		return nil, err
 	}
-	into := destination{text: check.CopyText, binary: check.CopyBinary, numbered: true, name: checkTable}
+	into := destination{text: check.CopyText, binary: check.CopyBinary, numbered: true, aside: true, name: checkTable}
 	if _, err := s.copyRows(ctx, b, rows, into); err != nil {
 		return nil, err
 	}
@@ -183,13 +202,6 @@ func (s *loader) sift(ctx context.Context, b *loadBatch, rows []stretch) ([]stre
 			}
 		}
 	}
-	if _, err := s.w.dst.exec(ctx, check.Reset); err != nil {
-		return nil, err
-	}
-	positions := slices.Sorted(maps.Keys(why))
-	bad, good := pick(rows, positions)
-	for i, n := range positions {
-		b.refuse(bad[i], why[n])
-	}
-	return good, nil
+	_, err := s.w.dst.exec(ctx, check.Reset)
+	return why, err
 }

@@ -64,7 +64,7 @@ func (o *opening) targetFacts(ctx context.Context, to *found, l *load, f *planne
 		if to.relation.Kind == planner.Missing {
 			return nil
 		}
-		if l.setAside() {
+		if l.setAside() || l.wish.OnDuplicate != planner.DuplicateError || l.wish.Method == planner.Pages {
 			if f.Checks, err = catalog.Checks(ctx, c, to.relation.OID); err != nil {
 				return err
 			}

@@ -68,6 +68,9 @@ func (t *table) name() string {
 // expectsEmpty reports whether the target must hold no row before the first one of this run.
 func (t *table) expectsEmpty(wish planner.Wish) bool {
 	to := t.facts.Target.Kind
+	if t.load != nil {
+		return wish.Fill == planner.RequireEmpty && t.load.wish.OnDuplicate == planner.DuplicateError && to != planner.Missing && to != planner.View && !t.plan.Resumes
+	}
 	return wish.Fill == planner.RequireEmpty && wish.OnConflict == planner.NoConflictAction && t.plan.Method != planner.Merge &&
 		to != planner.Missing && to != planner.View && !t.plan.Resumes
 }
