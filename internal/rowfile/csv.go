@@ -89,7 +89,8 @@ func (s *csvSplitter) quoted(data []byte, start, i int, row *fieldList, bad *Row
 		}
 	}
 	begin := len(row.scratch)
-	out := append(row.scratch, data[start:i]...)
+	row.scratch = append(row.scratch, data[start:i]...)
+	out := row.scratch
 	for {
 		var closed bool
 		if out, i, closed = s.inside(out, data, i+1); !closed {

@@ -2,6 +2,7 @@ package rowfile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -81,7 +82,7 @@ func BenchmarkCut(b *testing.B) {
 				c := newCutter(bytes.NewReader(data), 0, "file", &l, Position{})
 				for {
 					block, err := c.Next()
-					if err == io.EOF {
+					if errors.Is(err, io.EOF) {
 						break
 					}
 					if err != nil {

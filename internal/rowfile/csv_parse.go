@@ -41,7 +41,7 @@ func newTextParser(l *Layout) Parser {
 	}
 	p.list.most = mostFields
 	if p.width >= 0 {
-		p.list.most = p.width
+		p.list.most = max(p.width, 1)
 	}
 	p.list.scratch = make([]byte, 0, 1024)
 	for ends := range p.split {
@@ -159,8 +159,8 @@ func (p *textParser) finish() *RowError {
 		if list.count > list.most {
 			return extraData()
 		}
-	case p.width == 0 && list.count == 1 && (list.fields == nil || len(list.fields) == 0):
-		// A row of a table without columns is an empty line, which has one empty field to this parser.
+	case p.width == 0 && list.count == 1 && len(list.fields[0]) == 0:
+		list.fields = list.fields[:0] // An empty line, which has one empty field to this parser, is a row of a table without columns.
 	case list.count > p.width:
 		return extraData()
 	case list.count < p.width:

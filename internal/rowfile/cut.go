@@ -168,7 +168,7 @@ func (c *cutter) skip(scan rowScan) (bool, error) {
 			c.drop(len(c.buf))
 			return true, nil
 		case len(c.buf) >= LargeRow:
-			return false, c.wrong(fmt.Sprintf("the first line is longer than %d MB", LargeRow>>20), "", "Is this a text file?", nil)
+			return false, c.wrong(fmt.Sprintf("the first line is longer than %d MB", LargeRow>>20), "", "Is this a text file?")
 		}
 		if err := c.fill(min(size, LargeRow)); err != nil {
 			return false, err
@@ -270,12 +270,12 @@ func (c *cutter) behindMarker() error {
 		return io.EOF
 	}
 	return c.wrong(fmt.Sprintf(`text follows the end-of-copy marker \. of line %d`, line),
-		"The rows behind it would not be loaded.", `Remove the line; or write \\. if it is a value.`, nil)
+		"The rows behind it would not be loaded.", `Remove the line; or write \\. if it is a value.`)
 }
 
 // wrong is an error of the file at the line where the cutter is.
-func (c *cutter) wrong(message, detail, hint string, cause error) error {
-	return &planner.Error{Message: fmt.Sprintf("%s, line %d: %s", c.name, c.at.Line, message), Detail: detail, Hint: hint, Cause: cause}
+func (c *cutter) wrong(message, detail, hint string) error {
+	return &planner.Error{Message: fmt.Sprintf("%s, line %d: %s", c.name, c.at.Line, message), Detail: detail, Hint: hint}
 }
 
 // unclosed is the error of a file that ends within quotes. row is its last row.
@@ -287,7 +287,7 @@ func (c *cutter) unclosed(row io.Reader) error {
 	}
 	c.at.Line = line
 	return c.wrong("unterminated CSV quoted field", fmt.Sprintf("The quote that opens in line %d, in the row of line %d, is not closed before the file ends.", line, begin),
-		fmt.Sprintf("A quote that stands for itself must be doubled. Where a file has none that enclose fields, name another character for %q.", c.l.Quote), nil)
+		fmt.Sprintf("A quote that stands for itself must be doubled. Where a file has none that enclose fields, name another character for %q.", c.l.Quote))
 }
 
 // openingLine finds where the field begins whose quote is never closed.

@@ -55,7 +55,7 @@ func rowsOf(t testing.TB, r io.Reader, l *Layout, from Position) ([]seen, []Posi
 	c, p := newCutter(r, 0, "file", l, from), newTextParser(l)
 	for {
 		b, err := c.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return rows, places, nil
 		}
 		if err != nil {
@@ -173,6 +173,12 @@ func TestRows(t *testing.T) {
 			{"", `22021 invalid byte sequence for encoding "UTF8": 0x00`, 3, 14, "\\0\n"}}, ""},
 		{"the end-of-copy marker", "a\n\\.\n", Layout{Format: Text}, nil, []seen{{`"a"`, "", 1, 0, "a\n"}}, ""},
 		{"text behind the marker", "a\n\\.\nb\n", Layout{Format: Text}, nil, []seen{{`"a"`, "", 1, 0, "a\n"}}, `text follows the end-of-copy marker \. of line 2`},
+		{"a backslash within a character", "\x95\x5c\tx\n\x83|\x81\n\x83\x5c\ty\n", Layout{Format: Text, Encoding: "SJIS"}, []string{"a", "b"}, []seen{
+			{`"表" "x"`, "", 1, 0, "\x95\x5c\tx\n"}, {"", `22021 invalid byte sequence for encoding "SJIS": 0x81 0x0a`, 2, 5, "\x83|\x81\n"}, {`"ソ" "y"`, "", 3, 9, "\x83\x5c\ty\n"}}, ""},
+		{"a delimiter within a character", "\x83|,\"\x83|\"\n", Layout{Format: CSV, Encoding: "SJIS", Delimiter: '|'}, []string{"a"}, []seen{{`"ポ,ポ"`, "", 1, 0, "\x83|,\"\x83|\"\n"}}, ""},
+		{"WIN1252", "\x80\n\x81\nx\n", Layout{Format: CSV, Encoding: "win1252"}, nil, []seen{{`"€"`, "", 1, 0, "\x80\n"},
+			{"", `22P05 character with byte sequence 0x81 in encoding "WIN1252" has no equivalent in encoding "UTF8"`, 2, 2, "\x81\n"}, {`"x"`, "", 3, 4, "x\n"}}, ""},
+		{"no columns", "\nx\n", Layout{Format: CSV}, []string{}, []seen{{"", "", 1, 0, "\n"}, {"", "22P04 extra data after last expected column", 2, 1, "x\n"}}, ""},
 		{"a marker behind a value", "a\\.\nb\n", Layout{Format: Text}, nil, []seen{{"", "22P04 end-of-copy marker is not alone on its line", 1, 0, "a\\.\n"}, {`"b"`, "", 2, 4, "b\n"}}, ""},
 	}
 	for _, tt := range tests {

@@ -103,7 +103,8 @@ func parseFixedField(spec string, next int, preserveBlanks bool) (FixedField, er
 	if err := f.checkSize(known.sizes); err != nil {
 		return f, err
 	}
-	return f, f.parseNull(null)
+	err := f.parseNull(null)
+	return f, err
 }
 
 // cutNullIf parts a definition from what follows its NULLIF. A string behind it may hold the word too.

@@ -62,11 +62,11 @@ func (c *cutter) spool(s *scratch) (*Block, error) {
 func (c *cutter) tooLarge(s *scratch) error {
 	const message = "this row has more than 4 GB, which is more than a table can hold"
 	if !c.scan.inQuote {
-		return c.wrong(message, "", "", nil)
+		return c.wrong(message, "", "")
 	}
 	line, err := c.openingLine(s.reader())
 	if err != nil {
 		return err
 	}
-	return c.wrong(message, fmt.Sprintf("A quote that opens in line %d is not closed.", line), "A quote that stands for itself must be doubled.", nil)
+	return c.wrong(message, fmt.Sprintf("A quote that opens in line %d is not closed.", line), "A quote that stands for itself must be doubled.")
 }

@@ -18,8 +18,7 @@ const maxValue = 1<<30 - 1
 
 // LargeFields implements Parser. It reads the row once to find the fields and their sizes; opening a field reads it again from its start.
 func (p *textParser) LargeFields(b *Block) ([]LargeField, *RowError) {
-	raw := io.ReaderAt(b.Large.Raw)
-	size := b.Large.Size
+	raw, size := b.Large.Raw, b.Large.Size
 	if p.from != nil {
 		made, why := p.convertLarge(b)
 		if why != nil {
@@ -199,7 +198,7 @@ func (w *fieldWalk) next() ([]byte, error) {
 	}
 	w.buf = w.buf[:0]
 	data, err := w.r.Peek(pieceSize)
-	if err != nil && err != io.EOF { //nolint:errorlint // as above
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	last := err != nil

@@ -2,6 +2,7 @@ package rowfile
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -53,7 +54,7 @@ func TestLargeRowMemory(t *testing.T) {
 	}
 	for {
 		b, err := c.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -97,22 +97,23 @@ func (l *Layout) null() string {
 }
 
 // complete fills in what a format implies. Its result is what the rest of the package works with.
-func (l Layout) complete() Layout {
+func (l *Layout) complete() Layout {
+	full := *l
 	switch {
 	case l.Format == TSV || l.Format == Text:
-		if l.Delimiter == 0 {
-			l.Delimiter = '\t'
+		if full.Delimiter == 0 {
+			full.Delimiter = '\t'
 		}
-	case l.Delimiter == 0:
-		l.Delimiter = ','
+	case full.Delimiter == 0:
+		full.Delimiter = ','
 	}
-	if l.Quote == 0 {
-		l.Quote = '"'
+	if full.Quote == 0 {
+		full.Quote = '"'
 	}
-	if l.Escape == 0 {
-		l.Escape = l.Quote
+	if full.Escape == 0 {
+		full.Escape = full.Quote
 	}
-	return l
+	return full
 }
 
 // isCSV reports whether the format has quotes.

@@ -57,7 +57,8 @@ func sniff(head []byte, whole bool, l Layout) (Layout, error) {
 		l.Width, l.Header = len(l.Fixed.Fields), NoHeader
 		return l, nil
 	}
-	return l, l.settleRows(text, whole, mark)
+	err = l.settleRows(text, whole, mark)
+	return l, err
 }
 
 // settleRows finds line ends, header, names and width.
