@@ -30,6 +30,9 @@ func numericEncoder(t *Type, s Settings) Encoder {
 	limit := numericLimitOf(t.Modifier, s)
 	modern := s.Version >= 16
 	return func(dst, text []byte) ([]byte, error) {
+		if made, ok := appendQuickNumeric(dst, text, &limit); ok {
+			return made, nil
+		}
 		i := skipSpace(text, 0)
 		var d decimal
 		start := i
