@@ -149,3 +149,41 @@ func TestPagesOfDirectoriesNeedEveryChunk(t *testing.T) {
 	}
 	clean(t, a.target)
 }
+
+// TestOnlyOneRunMakesTheNewTable begins a second copy to a target whose hidden table another one is filling.
+func TestOnlyOneRunMakesTheNewTable(t *testing.T) {
+	t.Parallel()
+	live := clustertest.Database(t)
+	clustertest.Exec(t, live, arenaTable, slowTable)
+	r := slowly(t, live, live, false)
+	for _, w := range []planner.Wish{pagesWish(false), {Connections: 2, RangeBytes: 64 << 10}} {
+		w.Create = true
+		refused(t, onePair(live, live, "t", "kept", w), "another copy is just making the new table for public.kept")
+	}
+	if err := r.ended(t, attemptLimit); err != nil {
+		t.Fatal(spelled(err))
+	}
+	sameContents(t, live, "TABLE t", live, "TABLE kept")
+	clean(t, live)
+}
+
+// TestPagesLookAgainForStandbys has a replication slot made while rows that are in no WAL are copied.
+func TestPagesLookAgainForStandbys(t *testing.T) {
+	t.Parallel()
+	live := clustertest.DatabaseOn(t, clustertest.Private(t, testOptions(t)))
+	clustertest.Exec(t, live, arenaTable, slowTable)
+	w := pagesWish(true)
+	w.Create, w.AcceptMissing = true, false
+	q := onePair(live, live, "t", "kept", w)
+	q.MaxRate = 4 << 20
+	r := starts(t, q)
+	until(t, "rows move", attemptLimit, func() bool { return r.move.Progress().Bytes > 0 })
+	clustertest.Exec(t, live, "SELECT pg_create_physical_replication_slot('late')")
+	if err := r.ended(t, attemptLimit); err == nil || !strings.Contains(spelled(err), "a replication slot waits for the WAL") {
+		t.Errorf("the move ended: %s", spelled(err))
+	}
+	if left := orphans(t, live); left != "" || clustertest.Query(t, live, "SELECT to_regclass('kept') IS NULL") != "t" {
+		t.Errorf("the table was kept, or files: %s", left)
+	}
+	clean(t, live)
+}

@@ -9,6 +9,11 @@ import (
 // bySwap fills a hidden new table over several pairs of connections and puts it in the target's place in one transaction.
 func (r *run) bySwap(ctx context.Context, t *table, undo *undoLog) error {
 	t.stage.set(stageBefore)
+	keeper, err := t.alone(ctx)
+	if err != nil {
+		return &sideError{side: "target", err: err}
+	}
+	defer t.target.drop(keeper)
 	if err := runOwn(ctx, t, t.plan.Before, 1, undo); err != nil {
 		return err
 	}
@@ -24,6 +29,9 @@ func (r *run) bySwap(ctx context.Context, t *table, undo *undoLog) error {
 	}
 	if err := runOwn(ctx, t, before, t.plan.Connections, undo); err != nil {
 		return err
+	}
+	if err := t.stillAlone(ctx, keeper); err != nil {
+		return &sideError{side: "target", err: err}
 	}
 	if err := r.changeOver(ctx, t, change); err != nil {
 		return err
