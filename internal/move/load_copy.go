@@ -23,11 +23,11 @@ func carryLoad(ctx context.Context, w *worker, _ planner.Range) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return rows, s.l.refusals.share()
+	return rows, s.l.refusals.settle()
 }
 
 func newLoader(w *worker) *loader {
-	return &loader{w: w, l: w.load, plan: w.load.plan, prepared: map[string]bool{}}
+	return &loader{w: w, l: w.load, plan: w.load.plan, check: w.load.plan.Check, prepared: map[string]bool{}}
 }
 
 // straight sends all rows in as few COPY statements as there are changes between binary and text, and ends at the first refused row.
@@ -148,7 +148,7 @@ func (c *copying) write(ctx context.Context, p *piece, from, to int) error {
 		data = c.buffer
 	}
 	c.number += int64(to - from)
-	return c.send(ctx, data, int64(to-from))
+	return c.send(data, int64(to-from))
 }
 
 // cut returns some rows of a piece's data. Rows are asked for in order, so that each is passed once.
@@ -180,13 +180,13 @@ func (c *copying) open(ctx context.Context, binary bool) error {
 	}
 	c.in, c.form, c.first = in, binary, c.number+1
 	if binary {
-		return c.send(ctx, copyfmt.AppendBinaryHeader(nil), 0)
+		return c.send(copyfmt.AppendBinaryHeader(nil), 0)
 	}
 	return nil
 }
 
 // send sends bytes of the open COPY.
-func (c *copying) send(_ context.Context, data []byte, rows int64) error {
+func (c *copying) send(data []byte, rows int64) error {
 	began := time.Now()
 	if err := c.in.write(data); err != nil {
 		in := c.in
@@ -207,7 +207,7 @@ func (c *copying) finish() error {
 		return nil
 	}
 	if c.form {
-		if err := c.send(nil, copyfmt.AppendBinaryTrailer(nil), 0); err != nil {
+		if err := c.send(copyfmt.AppendBinaryTrailer(nil), 0); err != nil {
 			return err
 		}
 	}
@@ -241,15 +241,24 @@ const trailBytes = 8 << 20
 type trail struct {
 	pieces []*piece
 	before int64 // rows of the pieces that are forgotten
-	bytes  int
+	bytes  int64
+}
+
+// weight is what a piece takes, in memory and in files.
+func (p *piece) weight() int64 {
+	n := int64(len(p.block.Data) + len(p.data))
+	if p.block.Large != nil {
+		n += p.block.Large.Size
+	}
+	return n
 }
 
 func (t *trail) add(p *piece) {
 	t.pieces = append(t.pieces, p)
-	t.bytes += len(p.block.Data) + len(p.data)
+	t.bytes += p.weight()
 	for t.bytes > trailBytes && len(t.pieces) > 1 {
 		old := t.pieces[0]
-		t.bytes -= len(old.block.Data) + len(old.data)
+		t.bytes -= old.weight()
 		t.before += int64(old.rows)
 		t.pieces = t.pieces[1:]
 		old.release()

@@ -82,10 +82,10 @@ func (f *feed) read(ctx context.Context) error {
 			continue
 		}
 		group.Go(func() error {
-			if gctx.Err() != nil {
-				return nil
+			if gctx.Err() == nil {
+				return f.readFile(gctx, i)
 			}
-			return f.readFile(gctx, i)
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -129,7 +129,7 @@ type largeWriter struct {
 }
 
 func (w *largeWriter) Write(p []byte) (int, error) {
-	if w.failed = w.send(nil, p, 0); w.failed != nil {
+	if w.failed = w.send(p, 0); w.failed != nil {
 		return 0, w.failed
 	}
 	return len(p), nil

@@ -44,7 +44,7 @@ func (p *piece) release() {
 		data := p.data[:0]
 		pieceBuffers.Put(&data)
 	}
-	if p.large != nil {
+	if p.block.Large != nil { // Also of a row that was refused here.
 		p.block.Large.Release()
 	}
 	p.block.Release()
@@ -88,22 +88,21 @@ func (m *pieceMaker) add(p *piece, r *rowfile.Row) error {
 		return nil
 	}
 	had := len(p.data)
-	var why *rowfile.RowError
-	var err error
+	var refused *rowfile.RowError
 	switch {
 	case r.Binary:
-		p.data, why = m.appendPayloads(p.data, r)
+		refused = m.appendPayloads(p, r)
 	case p.binary:
-		p.data, why, err = m.appendBinary(p.data, r)
+		var unsure error
+		if refused, unsure = m.appendBinary(p, r); unsure != nil {
+			return unsure
+		}
 	default:
-		p.data, why = m.appendText(p.data, r)
+		refused = m.appendText(p, r)
 	}
-	if err != nil {
-		return err
-	}
-	if why != nil {
+	if refused != nil {
 		p.data = p.data[:had]
-		p.bad = append(p.bad, badRow{r.Span, why})
+		p.bad = append(p.bad, badRow{r.Span, refused})
 		return nil
 	}
 	p.rows++
@@ -111,14 +110,14 @@ func (m *pieceMaker) add(p *piece, r *rowfile.Row) error {
 }
 
 // appendBinary adds a row of COPY binary. The error is encode.ErrUnsure.
-func (m *pieceMaker) appendBinary(dst []byte, r *rowfile.Row) ([]byte, *rowfile.RowError, error) {
-	dst = copyfmt.AppendBinaryTuple(dst, len(m.columns))
+func (m *pieceMaker) appendBinary(p *piece, r *rowfile.Row) (*rowfile.RowError, error) {
+	dst := copyfmt.AppendBinaryTuple(p.data, len(m.columns))
 	for i := range m.columns {
 		c := &m.columns[i]
 		value := r.Fields[c.Field]
 		if value == nil {
 			if c.NotNull {
-				return dst, m.nullRefused(c), nil
+				return m.nullRefused(c), nil
 			}
 			dst = copyfmt.AppendBinaryNull(dst)
 			continue
@@ -129,18 +128,19 @@ func (m *pieceMaker) appendBinary(dst []byte, r *rowfile.Row) ([]byte, *rowfile.
 		if dst, err = m.encoders[i](dst, value); err != nil {
 			var invalid *encode.Invalid
 			if errors.As(err, &invalid) {
-				return dst, m.invalid(i, invalid), nil
+				return m.invalid(i, invalid), nil
 			}
-			return dst, nil, err
+			return nil, err
 		}
 		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	}
-	return dst, nil, nil
+	p.data = dst
+	return nil, nil
 }
 
 // appendPayloads adds a row whose fields are payloads of COPY binary already.
-func (m *pieceMaker) appendPayloads(dst []byte, r *rowfile.Row) ([]byte, *rowfile.RowError) {
-	dst = copyfmt.AppendBinaryTuple(dst, len(m.columns))
+func (m *pieceMaker) appendPayloads(p *piece, r *rowfile.Row) *rowfile.RowError {
+	dst := copyfmt.AppendBinaryTuple(p.data, len(m.columns))
 	for i := range m.columns {
 		c := &m.columns[i]
 		value := r.Fields[c.Field]
@@ -148,16 +148,18 @@ func (m *pieceMaker) appendPayloads(dst []byte, r *rowfile.Row) ([]byte, *rowfil
 		case value != nil:
 			dst = copyfmt.AppendBinaryField(dst, value)
 		case c.NotNull:
-			return dst, m.nullRefused(c)
+			return m.nullRefused(c)
 		default:
 			dst = copyfmt.AppendBinaryNull(dst)
 		}
 	}
-	return dst, nil
+	p.data = dst
+	return nil
 }
 
 // appendText adds a row of COPY text. Values that an encoder knows to be wrong are refused here as well.
-func (m *pieceMaker) appendText(dst []byte, r *rowfile.Row) ([]byte, *rowfile.RowError) {
+func (m *pieceMaker) appendText(p *piece, r *rowfile.Row) *rowfile.RowError {
+	dst := p.data
 	for i := range m.columns {
 		c := &m.columns[i]
 		if i > 0 {
@@ -166,21 +168,24 @@ func (m *pieceMaker) appendText(dst []byte, r *rowfile.Row) ([]byte, *rowfile.Ro
 		value := r.Fields[c.Field]
 		if value == nil {
 			if c.NotNull {
-				return dst, m.nullRefused(c)
+				return m.nullRefused(c)
 			}
 			dst = copyfmt.AppendTextNull(dst)
 			continue
 		}
 		if m.encoders[i] != nil {
 			var err error
-			var invalid *encode.Invalid
-			if m.scratch, err = m.encoders[i](m.scratch[:0], value); errors.As(err, &invalid) {
-				return dst, m.invalid(i, invalid)
+			if m.scratch, err = m.encoders[i](m.scratch[:0], value); err != nil {
+				var invalid *encode.Invalid
+				if errors.As(err, &invalid) {
+					return m.invalid(i, invalid)
+				}
 			}
 		}
 		dst = copyfmt.AppendTextField(dst, value)
 	}
-	return append(dst, '\n'), nil
+	p.data = append(dst, '\n')
+	return nil
 }
 
 func (m *pieceMaker) invalid(i int, e *encode.Invalid) *rowfile.RowError {

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pghaul/pghaul/internal/rowfile"
 	"github.com/pghaul/pghaul/planner"
@@ -58,7 +55,7 @@ func (r *refusals) take(p *piece, bad []badRow) error {
 func (r *refusals) tooMany(p *piece, last badRow) error {
 	w := r.load.wish
 	read := r.load.read.Load()
-	bound := ""
+	var bound string
 	switch {
 	case w.MaxErrors >= 0 && r.count+r.before > w.MaxErrors:
 		bound = fmt.Sprintf("--max-errors allows %d", w.MaxErrors)
@@ -73,6 +70,17 @@ func (r *refusals) tooMany(p *piece, last badRow) error {
 		Detail:  fmt.Sprintf("%d of the first %d rows are, and %s. The last one is %s: %s.", r.count+r.before, read, bound, r.load.place(p, last.span), last.why.Message),
 		Hint:    "Mend the input or the table, or allow more with --max-errors.",
 	}
+}
+
+// settle is for the end of the rows: the reject files are safe on disk before what they do not hold is committed.
+func (r *refusals) settle() error {
+	if err := r.share(); err != nil {
+		return err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	_, _, err := r.sync()
+	return err
 }
 
 // share checks the bound of --max-errors in per cent at the end, for inputs of few rows.
@@ -109,47 +117,6 @@ func (l *load) place(p *piece, at rowfile.Span) string {
 		return fmt.Sprintf("row %d of %s", p.block.Begin.Row+at.Number+1, f.Name)
 	}
 	return fmt.Sprintf("line %d of %s", at.Line, f.Name)
-}
-
-// aboutRow reports whether a server's error is about a row that it was sent, so that the others can go without it. Of errors whose class does
-// not tell, those that name a line of COPY are.
-func aboutRow(e *pgconn.PgError, line int64) bool {
-	if len(e.Code) != 5 {
-		return false
-	}
-	switch e.Code[:2] {
-	case "22", "23", "44", "P0":
-		return true
-	case "54", "0A", "2F", "38", "39": // an index entry that is too large, a function that fails
-		return line > 0
-	}
-	return false
-}
-
-// copyLine returns the line that a server's error names in its context, 0 when it names none (copyfromparse.c, CopyFromErrorCallback). The context
-// is in the server's language, but the relation and the number are not.
-func copyLine(e *pgconn.PgError, relation string) int64 {
-	for _, line := range strings.Split(e.Where, "\n") {
-		rest, found := strings.CutPrefix(line, "COPY "+relation+", ")
-		if !found {
-			continue
-		}
-		at := strings.IndexAny(rest, "0123456789")
-		if at < 0 {
-			continue
-		}
-		var n int64
-		for ; at < len(rest) && rest[at] >= '0' && rest[at] <= '9'; at++ {
-			n = n*10 + int64(rest[at]-'0')
-		}
-		return n
-	}
-	return 0
-}
-
-// refusedBy is the row error that a server's error stands for.
-func refusedBy(e *pgconn.PgError) *rowfile.RowError {
-	return &rowfile.RowError{Column: e.ColumnName, State: e.Code, Message: e.Message, Detail: e.Detail, Hint: e.Hint}
 }
 
 // keep writes rows of a batch that gave way to rows with the same key, by their positions. They count as duplicates, not as refused.

@@ -44,7 +44,7 @@ func (r *refusals) write(p *piece, row badRow) error {
 		return nil
 	}
 	why := &rowfile.Rejected{
-		File: r.load.files[p.block.File].Name, Line: row.span.Line, Offset: p.block.Begin.Offset + int64(row.span.Start),
+		File: r.load.files[p.block.File].Name, Line: row.span.Line, Offset: p.block.Offset(row.span),
 		Column: row.why.Column, SQLState: row.why.State, Message: row.why.Message, Detail: row.why.Detail,
 	}
 	if p.block.Large != nil {
