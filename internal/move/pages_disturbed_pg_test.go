@@ -155,11 +155,16 @@ func TestOnlyOneRunMakesTheNewTable(t *testing.T) {
 	t.Parallel()
 	live := clustertest.Database(t)
 	clustertest.Exec(t, live, arenaTable, slowTable)
-	r := slowly(t, live, live, false)
+	old := holdSnapshot(t, live)
+	create := pagesWish(false)
+	create.Create = true
+	r := starts(t, onePair(live, live, "t", "kept", create))
+	until(t, "the move stands at logging", 20*time.Second, func() bool { return r.move.Progress().Stage == "logging" })
 	for _, w := range []planner.Wish{pagesWish(false), {Connections: 2, RangeBytes: 64 << 10}} {
 		w.Create = true
 		refused(t, onePair(live, live, "t", "kept", w), "another copy is just making the new table for public.kept")
 	}
+	old()
 	if err := r.ended(t, attemptLimit); err != nil {
 		t.Fatal(spelled(err))
 	}

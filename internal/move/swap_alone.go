@@ -4,8 +4,15 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"time"
 
 	"github.com/pghaul/pghaul/planner"
+)
+
+// The server needs a moment to see that a killed run's session has ended.
+const (
+	aloneTries = 20
+	alonePause = 100 * time.Millisecond
 )
 
 // alone keeps other runs from the hidden table, whose name is always the same: a second run begins by dropping it, and makes an empty one that the
@@ -17,9 +24,15 @@ func (t *table) alone(ctx context.Context) (*session, error) {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("pghaul swap\x00" + t.plan.Target.Relation)) // a hash takes any bytes
+	_, err = s.exec(ctx, beginWrite(t.encoding))
 	got := ""
-	if _, err = s.exec(ctx, beginWrite(t.encoding)); err == nil {
-		got, err = s.value(ctx, fmt.Sprintf("SELECT pg_catalog.pg_try_advisory_xact_lock(%d)", int64(h.Sum64())))
+	for try := 0; err == nil && got != "t" && try < aloneTries; try++ {
+		if try > 0 {
+			err = pauseFor(ctx, alonePause)
+		}
+		if err == nil {
+			got, err = s.value(ctx, fmt.Sprintf("SELECT pg_catalog.pg_try_advisory_xact_lock(%d)", int64(h.Sum64())))
+		}
 	}
 	if err == nil && got != "t" {
 		err = &planner.Error{Message: "another copy is just making the new table for " + t.plan.Target.Relation,
