@@ -111,8 +111,8 @@ func (s *loading) matchListed() *Error {
 			if err != nil {
 				return err
 			}
-			if f.column = c; s.isSet(c) {
-				return failed("both --columns and --set give "+columnWord([]string{name})+" a value", "", "Put an empty name in its place in --columns; the expression can use the field all the same.")
+			if f.column = c; s.isSet(c) { // The expression takes the field's place, and can use it.
+				f.column, f.name = nil, name
 			}
 		}
 		s.fields = append(s.fields, f)
@@ -253,7 +253,7 @@ func (s *loading) matchOrder() *Error {
 	for _, c := range all {
 		f := loadField{column: c}
 		if s.isSet(c) {
-			f.column = nil
+			f.column, f.name = nil, c.Name
 		}
 		s.fields = append(s.fields, f)
 	}

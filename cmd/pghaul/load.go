@@ -43,9 +43,9 @@ const loadExamples = `  Load a CSV file with a header; see first what would be d
   A large load that goes on where it was interrupted:
     pghaul load --target postgres:///shop --into events --commit-every 1000000 events.csv.zst
 
-  Compute a column, and name the columns of a file without a header:
+  Compute a column, from the text of a field, and name the fields of a file without a header:
     pghaul load --target postgres:///shop --into orders --columns id,day,amount \
-        --set "amount = round(amount * 1.1, 2)" --delimiter ';' orders.txt
+        --set "amount = replace(amount, ',', '.')::numeric" --delimiter ';' orders.txt
 
   The rows of a function, those that are refused set aside:
     pghaul load --source postgres:///legacy --query "SELECT * FROM export()" \
