@@ -100,8 +100,8 @@ func invalidSyntax(typeName string, text []byte) *Invalid {
 
 // For returns the encoder of a type. It is nil where the type has none: its values must be sent as text.
 func For(t *Type, s Settings) Encoder {
-	if make := scalars[t.OID]; make != nil && t.Class == Base {
-		return make(t, s)
+	if scalar := scalars[t.OID]; scalar != nil && t.Class == Base {
+		return scalar(t, s)
 	}
 	switch t.Class {
 	case Array:
@@ -128,8 +128,8 @@ var scalars = gather(plainTypes, numberTypes, timeTypes, networkTypes, geometric
 func gather(sets ...map[uint32]maker) map[uint32]maker {
 	all := map[uint32]maker{}
 	for _, set := range sets {
-		for oid, make := range set {
-			all[oid] = make
+		for oid, scalar := range set {
+			all[oid] = scalar
 		}
 	}
 	return all

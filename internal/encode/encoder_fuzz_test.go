@@ -8,10 +8,10 @@ import (
 // FuzzEncoders gives every built-in encoder any bytes: none may panic or touch what stands in dst, and a refusal gives dst back as it was.
 func FuzzEncoders(f *testing.F) {
 	var encoders []Encoder
-	for oid, make := range scalars {
+	for oid, scalar := range scalars {
 		for _, version := range []int{14, 16, 18} {
 			for _, modifier := range []int32{-1, 6, 5<<16 | 2 + 4} {
-				encode := make(&Type{OID: oid, Name: "t", Modifier: modifier, Class: Base, Delim: ','}, Settings{Version: version, UTC: version > 14})
+				encode := scalar(&Type{OID: oid, Name: "t", Modifier: modifier, Class: Base, Delim: ','}, Settings{Version: version, UTC: version > 14})
 				if encode != nil {
 					encoders = append(encoders, encode)
 				}

@@ -126,6 +126,10 @@ func tidEncoder(_ *Type, s Settings) Encoder {
 		}
 		rest := text[starts[1]:]
 		offset, end, overflow, _ := strtoul(rest, 10)
+		// As with the block.
+		if s.Version < 15 && offset > math.MaxInt32 && offset < 1<<64-1<<31 {
+			return dst, ErrUnsure
+		}
 		if overflow || end >= len(rest) || rest[end] != ')' || offset > math.MaxUint16 {
 			return dst, invalidSyntax("tid", text)
 		}
