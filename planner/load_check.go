@@ -134,6 +134,7 @@ func (s *loading) uniqueQueries(into string) []CheckQuery {
 		}
 		q.SQL = "DELETE FROM " + inCheck + " AS c WHERE EXISTS (SELECT FROM " + s.whole(into) + " AS t WHERE " + strings.Join(equal, " AND ") + ") RETURNING c." + rowNumber
 		there = append(there, q)
+		q.Doubtful = true
 		q.SQL = "DELETE FROM " + inCheck + " WHERE " + rowNumber + " IN (" + sharedKey(keys, at) + ") RETURNING " + rowNumber
 		shared = append(shared, q)
 	}

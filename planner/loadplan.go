@@ -197,6 +197,8 @@ type CheckQuery struct {
 	SQL string // returns the numbers of refused rows, as bigint
 	// What the server would have said.
 	State, Message, Constraint, Column string
+	// Doubtful: a row in front of each has the same key, and keeps it out unless it is refused itself for what no query finds.
+	Doubtful bool
 }
 
 // LoadBatch is how method insert writes: prepared INSERTs of Size rows, sent with their values as text parameters.

@@ -18,6 +18,9 @@ const (
 	triesBeforeCheck = 2
 	// leastTry is the least number of rows that are tried together behind a refused one.
 	leastTry = 64
+	// mostSifts is how often the checks look at the rows of a batch. Each time shows up the rows that share a key with one that has been loaded
+	// meanwhile; where the ones in front of them are refused again and again, the rest is found one by one.
+	mostSifts = 4
 )
 
 // loadBatch is rows that are sent together, in order.
@@ -140,11 +143,13 @@ func (p *piece) spans(l *load, positions []int) []rowfile.Span {
 
 // loader sends the rows of a load over one connection.
 type loader struct {
-	w    *worker
-	l    *load
-	plan *planner.LoadPlan
+	w     *worker
+	l     *load
+	plan  *planner.LoadPlan
+	check *planner.CheckPlan // nil where bad rows are found one by one
 	// checkFirst: the batch before had many bad rows, so the next is looked through before it is tried.
 	checkFirst bool
+	immediate  bool            // deferrable constraints are checked with each statement
 	prepared   map[string]bool // temporary tables that are there
 	statements map[int]string  // of method insert, by number of rows
 	buffer     []byte
@@ -154,6 +159,9 @@ type loader struct {
 // take loads a batch and sets aside what the server refuses of it. It returns the number of rows that the target took.
 func (s *loader) take(ctx context.Context, b *loadBatch) (int64, error) {
 	b.bad = make([][]refusedRow, len(b.pieces))
+	if err := s.prepare(ctx); err != nil {
+		return 0, err
+	}
 	rows, err := s.takeRows(ctx, b, b.all())
 	if err != nil {
 		return 0, err
@@ -167,17 +175,37 @@ func (s *loader) take(ctx context.Context, b *loadBatch) (int64, error) {
 	return rows, nil
 }
 
+// prepare makes ready for rows in subtransactions, which take back what is made or set in them. A constraint whose check waits for the commit would
+// refuse the whole load.
+func (s *loader) prepare(ctx context.Context) error {
+	if !s.immediate {
+		if _, err := s.w.dst.exec(ctx, "SET CONSTRAINTS ALL IMMEDIATE"); err != nil {
+			return err
+		}
+		s.immediate = true
+	}
+	_, err := s.destination(ctx)
+	return err
+}
+
 // takeRows is take for some of the rows.
 func (s *loader) takeRows(ctx context.Context, b *loadBatch, rows []stretch) (took int64, err error) {
-	tries, checked := 0, false
+	var doubtful []stretch
+	tries, sifts := 0, 0
 	s.try = max(count(rows), leastTry)
-	for len(rows) > 0 {
-		if (s.checkFirst || tries > triesBeforeCheck) && !checked && s.plan.Check != nil {
+	for len(rows)+len(doubtful) > 0 {
+		again := len(rows) == 0
+		if again {
+			rows, doubtful = doubtful, nil
+			s.try = max(count(rows), leastTry)
+		}
+		if s.check != nil && (again && sifts < mostSifts || sifts == 0 && (s.checkFirst || tries > triesBeforeCheck)) {
 			had := count(rows)
-			if rows, err = s.sift(ctx, b, rows); err != nil {
+			if rows, doubtful, err = s.sift(ctx, b, rows); err != nil {
 				return took, err
 			}
-			s.checkFirst, checked = had-count(rows) > triesBeforeCheck, true
+			s.checkFirst = s.checkFirst && again || had-count(rows) > triesBeforeCheck
+			sifts++
 			s.try = max(count(rows), leastTry)
 			continue
 		}
@@ -206,7 +234,7 @@ func (s *loader) takeRows(ctx context.Context, b *loadBatch, rows []stretch) (to
 func (s *loader) around(ctx context.Context, b *loadBatch, now, later []stretch, why *refusal) (took int64, rest []stretch, err error) {
 	if why.row < 0 {
 		if count(now) == 1 {
-			b.refuse(now[0], refusedBy(why.err))
+			b.refuse(now[0], why.err)
 			return 0, later, nil
 		}
 		s.try = (count(now) + 1) / 2
@@ -225,31 +253,39 @@ func (s *loader) around(ctx context.Context, b *loadBatch, now, later []stretch,
 		}
 		took = n
 	}
-	b.refuse(first[0], refusedBy(why.err))
+	b.refuse(first[0], why.err)
 	return took, append(behind, later...), nil
 }
 
 // refusal is the server's refusal of rows.
 type refusal struct {
-	err *pgconn.PgError
+	err *rowfile.RowError
 	row int // position of the refused row, -1 when it is not known
 }
 
 // attempt loads rows in a subtransaction. A refusal of a row is no error.
 func (s *loader) attempt(ctx context.Context, b *loadBatch, rows []stretch) (took int64, why *refusal, err error) {
-	why, err = s.inSubtransaction(ctx, s.copyName(), func() (err error) {
+	at := copyPlace{}
+	pg, err := s.inSubtransaction(ctx, func(e *pgconn.PgError) bool {
+		at = placeOf(e, s.copyName())
+		return at.aboutRow(e)
+	}, func() (err error) {
 		took, err = s.put(ctx, b, rows)
 		return err
 	})
-	if why != nil && (why.row >= count(rows) || mixed(b, rows)) {
+	if err != nil || pg == nil {
+		return took, nil, err
+	}
+	why = &refusal{err: s.l.refusedBy(pg, at), row: int(at.line) - 1}
+	if at.blurred || why.row >= count(rows) || mixed(b, rows) {
 		why.row = -1
 	}
-	return took, why, err
+	return 0, why, nil
 }
 
-// inSubtransaction does something in a subtransaction. An error that is about a row, of those copied to the relation of the given name, takes the
-// subtransaction back and is returned as a refusal.
-func (s *loader) inSubtransaction(ctx context.Context, relation string, do func() error) (*refusal, error) {
+// inSubtransaction does something in a subtransaction. An error of the server that bearable takes for one takes the subtransaction back and is
+// returned by itself.
+func (s *loader) inSubtransaction(ctx context.Context, bearable func(*pgconn.PgError) bool, do func() error) (*pgconn.PgError, error) {
 	if _, err := s.w.dst.exec(ctx, "SAVEPOINT pghaul"); err != nil {
 		return nil, err
 	}
@@ -262,15 +298,11 @@ func (s *loader) inSubtransaction(ctx context.Context, relation string, do func(
 	if !errors.As(err, &pg) || context.Cause(ctx) != nil {
 		return nil, err
 	}
-	line := copyLine(pg, relation)
-	if !aboutRow(pg, line) {
+	if !bearable(pg) {
 		return nil, err
 	}
-	if _, err := s.w.dst.exec(ctx, "ROLLBACK TO SAVEPOINT pghaul; RELEASE SAVEPOINT pghaul"); err != nil {
-		return nil, err
-	}
-	clear(s.prepared) // What was made in the subtransaction is gone.
-	return &refusal{err: pg, row: int(line) - 1}, nil
+	_, err = s.w.dst.exec(ctx, "ROLLBACK TO SAVEPOINT pghaul; RELEASE SAVEPOINT pghaul")
+	return pg, err
 }
 
 // mixed reports whether rows go over several COPY statements, each of which counts its own lines.

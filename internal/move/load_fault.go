@@ -28,22 +28,26 @@ func (l *load) refusedAt(sent *trail, c *copying, err error) error {
 	if !errors.As(err, &pg) {
 		return side
 	}
-	line := copyLine(pg, c.name)
-	if !aboutRow(pg, line) {
+	at := placeOf(pg, c.name)
+	if !at.aboutRow(pg) {
 		return side
 	}
+	why := l.refusedBy(pg, at)
 	e := &planner.Error{
 		Message: "cannot load " + l.name() + " into " + l.target,
 		Hint:    refusalHint(pg.Code, pg.Hint),
 		Cause:   &brief{text: pg.Message, err: err},
 	}
 	place := ""
-	if line > 0 {
-		if p, at := sent.find(c.first - 1 + line); p != nil {
-			place = l.place(p, p.spans(l, []int{at})[0])
+	if at.line > 0 {
+		if p, n := sent.find(c.first - 1 + at.line); p != nil {
+			place = l.place(p, p.spans(l, []int{n})[0])
 		}
 	}
-	e.Detail = where(place, pg.ColumnName, pg.Detail)
+	if place != "" && at.blurred {
+		place = "at or shortly before " + place
+	}
+	e.Detail = where(place, why.Column, why.Detail)
 	return e
 }
 
@@ -55,7 +59,7 @@ func where(place, column, detail string) string {
 	}
 	switch {
 	case place != "" && column != "":
-		parts = append(parts, upperFirst(column)+" in "+place+".")
+		parts = append(parts, upperFirst(column)+inWord(place)+place+".")
 	case place != "":
 		parts = append(parts, upperFirst(place)+".")
 	case column != "":
@@ -65,6 +69,14 @@ func where(place, column, detail string) string {
 		parts = append(parts, detail)
 	}
 	return strings.Join(parts, " ")
+}
+
+// inWord stands between a column and its place.
+func inWord(place string) string {
+	if strings.HasPrefix(place, "at ") {
+		return " "
+	}
+	return " in "
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -178,7 +178,7 @@ func (r *run) commitEach(ctx context.Context, t *table, w *worker) error {
 			rows += n
 		}
 		if progress.Finished = !more; progress.Finished {
-			if err := t.load.refusals.share(); err != nil {
+			if err := t.load.refusals.settle(); err != nil {
 				return err
 			}
 		}

@@ -23,5 +23,6 @@ func (r *run) loadByProtocol(ctx context.Context, t *table, undo *undoLog) error
 		err = r.copyByProtocol(ctx, t, undo)
 	}
 	err = errors.Join(err, feed.stop())
-	return errors.Join(err, l.refusals.close(err == nil || t.plan.Atomic == planner.PerRange))
+	kept := err == nil || t.committed || t.unknown != "" || t.plan.Atomic == planner.PerRange
+	return errors.Join(err, l.refusals.close(kept))
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/pghaul/pghaul/internal/rowfile"
 	"github.com/pghaul/pghaul/planner"
 )
@@ -161,47 +163,71 @@ func (s *loader) numbers(ctx context.Context, sql string) ([]int64, error) {
 	return at, nil
 }
 
-// sift finds the rows of a batch that the checks refuse, notes them, and returns the others. A check that fails itself, as one that divides by zero
-// does, finds none: the server will say of each row what it thinks of it.
-func (s *loader) sift(ctx context.Context, b *loadBatch, rows []stretch) ([]stretch, error) {
-	var why map[int64]*rowfile.RowError
-	refused, err := s.inSubtransaction(ctx, checkTable, func() (err error) {
-		why, err = s.check(ctx, b, rows)
+// sift finds the rows of a batch that the checks refuse, notes them, and returns the others. Doubtful are those that share a key with a row in front
+// of them: it may be refused for what no check can find.
+func (s *loader) sift(ctx context.Context, b *loadBatch, rows []stretch) (good, doubtful []stretch, err error) {
+	if !s.prepared[checkTable] {
+		failed, err := s.inSubtransaction(ctx, bearAny, func() error { return s.makeTable(ctx, checkTable, s.check.Create) })
+		if err != nil || failed != nil { // Its number is one column too many for it.
+			s.check = nil
+			return rows, nil, err
+		}
+	}
+	var found verdicts
+	failed, err := s.inSubtransaction(ctx, bearAny, func() (err error) {
+		found, err = s.ask(ctx, b, rows)
 		return err
 	})
-	if err != nil || refused != nil {
-		return rows, err
+	if err != nil || failed != nil {
+		return rows, nil, err
 	}
-	positions := slices.Sorted(maps.Keys(why))
-	bad, good := pick(rows, positions)
+	positions := slices.Sorted(maps.Keys(found))
+	marked, good := pick(rows, positions)
 	for i, n := range positions {
-		b.refuse(bad[i], why[n])
+		if found[n] == nil {
+			doubtful = append(doubtful, marked[i])
+		} else {
+			b.refuse(marked[i], found[n])
+		}
 	}
-	return good, nil
+	return good, doubtful, nil
 }
 
-// check asks each check which of the rows it refuses.
-func (s *loader) check(ctx context.Context, b *loadBatch, rows []stretch) (map[int64]*rowfile.RowError, error) {
-	check := s.plan.Check
-	if err := s.makeTable(ctx, checkTable, check.Create); err != nil {
-		return nil, err
-	}
+// bearAny is for subtransactions whose failure does no harm.
+func bearAny(*pgconn.PgError) bool { return true }
+
+// verdicts are why rows are refused, by position; nil for a doubtful one.
+type verdicts map[int64]*rowfile.RowError
+
+// ask asks each check which of the rows it refuses. One that fails itself, as one that divides by zero does, ends the questions: the rows that
+// it would have found are still there for the others.
+func (s *loader) ask(ctx context.Context, b *loadBatch, rows []stretch) (verdicts, error) {
+	check := s.check
 	into := destination{text: check.CopyText, binary: check.CopyBinary, numbered: true, aside: true, name: checkTable}
 	if _, err := s.copyRows(ctx, b, rows, into); err != nil {
 		return nil, err
 	}
-	why := map[int64]*rowfile.RowError{}
+	all := verdicts{}
 	for _, q := range check.Queries {
-		found, err := s.numbers(ctx, q.SQL)
+		var found []int64
+		failed, err := s.inSubtransaction(ctx, bearAny, func() (err error) {
+			found, err = s.numbers(ctx, q.SQL)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
+		if failed != nil {
+			break
+		}
 		for _, n := range found {
-			if why[n] == nil {
-				why[n] = &rowfile.RowError{State: q.State, Message: q.Message, Column: q.Column}
+			if q.Doubtful {
+				all[n] = nil
+			} else {
+				all[n] = &rowfile.RowError{State: q.State, Message: q.Message, Column: q.Column}
 			}
 		}
 	}
 	_, err := s.w.dst.exec(ctx, check.Reset)
-	return why, err
+	return all, err
 }
