@@ -48,6 +48,7 @@ var owners = map[string][]string{
 	"github.com/riverqueue":      {"internal/fleet"},
 	"github.com/parquet-go":      {"internal/rowfile"},
 	"github.com/klauspost":       {"internal/rowfile"},
+	"github.com/ulikunitz/xz":    {"internal/rowfile"},
 	"github.com/pierrec/lz4":     {"internal/rowfile", "internal/heap"},
 	"github.com/spf13":           {"cmd/pghaul"},
 	"github.com/vbauerster/mpb":  {"cmd/pghaul"},
