@@ -50,7 +50,11 @@ func (r *run) fillFromRows(ctx context.Context, t *table) (release func(), err e
 	w.reader = &serverReader{table: t, load: t.load}
 	defer w.reader.close()
 	t.stage.set(stageRows)
-	if err := w.fill(ctx); err != nil {
+	err = w.fill(ctx)
+	if err == nil && r.wish.NotLogged && !r.wish.AcceptMissing {
+		err = t.stillUnseen(ctx)
+	}
+	if err != nil {
 		w.copy.dropTarget()
 		w.copy.takeAway()
 		return release, err

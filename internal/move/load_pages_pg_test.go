@@ -2,6 +2,8 @@ package move
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -96,42 +99,40 @@ func seedRows(n int) string {
 }
 
 func TestLoadedPagesAreInTheOrderOfTheInput(t *testing.T) {
-	const rows = 200000
+	const rows = 60000
 	content := seedRows(rows)
-	for _, fill := range []int{100, 50} {
-		for _, checksums := range []bool{false, true} {
-			t.Run(fmt.Sprintf("fillfactor %d, checksums %v", fill, checksums), func(t *testing.T) {
-				t.Parallel()
-				s := clustertest.Private(t, &cluster.Options{Settings: map[string]string{"fsync": "on"}})
-				if checksums && !giveChecksums(t, s) {
-					return
-				}
-				uri := clustertest.DatabaseOn(t, s)
-				callJudges(t, uri)
-				clustertest.Exec(t, uri, fmt.Sprintf("CREATE TABLE seed (id bigint PRIMARY KEY, d date NOT NULL, n int CHECK (n >= 0), v varchar(10)) WITH (fillfactor = %d)", fill), "CREATE INDEX ON seed (v)")
-				report := loadsPages(t, uri, &loadCase{content: content, layout: csvLayout, wish: rowPagesWish(checksums), into: "seed"})
-				if report.Rows != rows || report.Load.Read != rows {
-					t.Errorf("%d rows of %d are reported", report.Rows, report.Load.Read)
-				}
-				if odd := clustertest.Query(t, uri, "SELECT count(*) FROM (SELECT id, row_number() OVER (ORDER BY ctid) - 1 AS n FROM seed) s WHERE id <> n"); odd != "0" {
-					t.Errorf("%s rows are out of order", odd)
-				}
-				clustertest.Exec(t, uri, fmt.Sprintf("CREATE TABLE copied (LIKE seed INCLUDING ALL) WITH (fillfactor = %d)", fill), "INSERT INTO copied TABLE seed")
-				full := clustertest.Query(t, uri, "SELECT pg_relation_size('seed') * 100 / pg_relation_size('copied')")
-				if len(full) == 3 && full > "102" || len(full) < 3 && full < "98" {
-					t.Errorf("the table takes %s %% of what it does when the server fills it", full)
-				}
-				if err := s.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Restart(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if n := clustertest.Query(t, uri, "SELECT count(*) || '|' || sum(id) FROM seed"); n != fmt.Sprintf("%d|%d", rows, rows*(rows-1)/2) {
-					t.Errorf("after a crash there are %s", n)
-				}
-			})
-		}
+	for fill, checksums := range map[int]bool{100: false, 50: true} {
+		t.Run(fmt.Sprintf("fillfactor %d, checksums %v", fill, checksums), func(t *testing.T) {
+			t.Parallel()
+			s := clustertest.Private(t, &cluster.Options{Settings: map[string]string{"fsync": "on"}})
+			if checksums && !giveChecksums(t, s) {
+				return
+			}
+			uri := clustertest.DatabaseOn(t, s)
+			callJudges(t, uri)
+			clustertest.Exec(t, uri, fmt.Sprintf("CREATE TABLE seed (id bigint PRIMARY KEY, d date NOT NULL, n int CHECK (n >= 0), v varchar(10)) WITH (fillfactor = %d)", fill), "CREATE INDEX ON seed (v)")
+			report := loadsPages(t, uri, &loadCase{content: content, layout: csvLayout, wish: rowPagesWish(checksums), into: "seed"})
+			if report.Rows != rows || report.Load.Read != rows {
+				t.Errorf("%d rows of %d are reported", report.Rows, report.Load.Read)
+			}
+			if odd := clustertest.Query(t, uri, "SELECT count(*) FROM (SELECT id, row_number() OVER (ORDER BY ctid) - 1 AS n FROM seed) s WHERE id <> n"); odd != "0" {
+				t.Errorf("%s rows are out of order", odd)
+			}
+			clustertest.Exec(t, uri, fmt.Sprintf("CREATE TABLE copied (LIKE seed INCLUDING ALL) WITH (fillfactor = %d)", fill), "INSERT INTO copied TABLE seed")
+			full := clustertest.Query(t, uri, "SELECT pg_relation_size('seed') * 100 / pg_relation_size('copied')")
+			if len(full) == 3 && full > "102" || len(full) < 3 && full < "98" {
+				t.Errorf("the table takes %s %% of what it does when the server fills it", full)
+			}
+			if err := s.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := clustertest.Query(t, uri, "SELECT count(*) || '|' || sum(id) FROM seed"); n != fmt.Sprintf("%d|%d", rows, rows*(rows-1)/2) {
+				t.Errorf("after a crash there are %s", n)
+			}
+		})
 	}
 }
 
@@ -185,7 +186,7 @@ func TestLoadedPagesMoveLongValues(t *testing.T) {
 // TestLoadedPagesSetAside compares with what one COPY for each row does.
 func TestLoadedPagesSetAside(t *testing.T) {
 	const table = `(id int PRIMARY KEY, day date NOT NULL, amount numeric(6,2) CHECK (amount > 0), code varchar(5), g grade, u int, CONSTRAINT "Odd ""name" CHECK (code <> 'odd' OR day > '2000-01-01'))`
-	for _, c := range []struct{ rows, every int }{{700, 4}, {60000, 300}, {5000, 1 << 40}} {
+	for _, c := range []struct{ rows, every int }{{700, 4}, {6000, 60}, {3000, 1 << 40}} {
 		t.Run(fmt.Sprintf("%d rows", c.rows), func(t *testing.T) {
 			t.Parallel()
 			uri := clustertest.Database(t)
@@ -344,8 +345,8 @@ func TestLoadedPagesLeaveNoFiles(t *testing.T) {
 	clustertest.Exec(t, uri, "CREATE TABLE seed (id bigint, d date, n int, v varchar(10))")
 	directory := s.Dir() + "/" + clustertest.Query(t, uri, "SELECT regexp_replace(pg_relation_filepath('seed'), '/[^/]*$', '')")
 	before := files(t, directory)
-	_, _, err := loaded(t, uri, &loadCase{content: seedRows(300000) + "last,,,\n", layout: csvLayout, wish: rowPagesWish(true), into: "seed"})
-	if err == nil || !strings.Contains(spelled(err), "ine 300001 of") {
+	_, _, err := loaded(t, uri, &loadCase{content: seedRows(100000) + "last,,,\n", layout: csvLayout, wish: rowPagesWish(true), into: "seed"})
+	if err == nil || !strings.Contains(spelled(err), "ine 100001 of") {
 		t.Fatal(spelled(err))
 	}
 	clustertest.Exec(t, uri, "CHECKPOINT")
@@ -370,4 +371,99 @@ func files(t *testing.T, directory string) int {
 		}
 	}
 	return n
+}
+
+// TestLoadedPagesReadTheInputAgain puts rows aside that only the table refuses, of several files and of what is compressed.
+func TestLoadedPagesReadTheInputAgain(t *testing.T) {
+	uri := clustertest.Database(t)
+	const rows = 40000
+	var want []string
+	var paths []string
+	dir := t.TempDir()
+	for n := range 3 {
+		var b bytes.Buffer
+		for i := range rows {
+			line := fmt.Sprintf("%d,%d,%s\n", n*rows+i, i%10007, strings.Repeat("v", i%60))
+			if i%10007 == 77 {
+				want = append(want, line)
+			}
+			b.WriteString(line)
+		}
+		path := fmt.Sprintf("%s/%d", dir, n)
+		content := b.Bytes()
+		if n == 1 {
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			_, err := w.Write(content)
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			content = packed.Bytes()
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	clustertest.Exec(t, uri, "CREATE TABLE many (id int PRIMARY KEY, n int CHECK (n <> 77), v text)")
+	wish := setAsideWish()
+	wish.Method, wish.Ordered = planner.Pages, true
+	report, rejected, err := loadedFiles(t, uri, paths, &loadCase{layout: csvLayout, wish: wish, into: "many"})
+	if err != nil {
+		t.Fatal(spelled(err))
+	}
+	if rejected != strings.Join(want, "") || report.Rows != 3*rows-int64(len(want)) {
+		t.Errorf("put aside was %q instead of %q; %d rows", rejected, want, report.Rows)
+	}
+	if n := clustertest.Query(t, uri, "SELECT count(*) || '|' || sum(id) FROM many"); n != clustertest.Query(t, uri, fmt.Sprintf("SELECT count(*) || '|' || sum(i) FROM generate_series(0, %d) i WHERE i %% %d %% 10007 <> 77", 3*rows-1, rows)) {
+		t.Errorf("the table has %s", n)
+	}
+}
+
+func TestLoadedPagesOfAnInputThatPasses(t *testing.T) {
+	uri := clustertest.Database(t)
+	clustertest.Exec(t, uri, "CREATE TABLE passing (id int CHECK (id > 0))")
+	for _, aside := range []bool{true, false} {
+		wish := rowPagesWish(false)
+		if aside {
+			wish.OnError, wish.MaxErrors = planner.SetRowsAside, -1
+		}
+		open := func(ctx context.Context, columns []string, _ bool) (rowfile.Rows, []NewColumn, error) {
+			l := csvLayout
+			l.Columns = columns
+			rows, err := rowfile.Open(ctx, []string{"-"}, strings.NewReader("1\n2\n"), l)
+			return rows, nil, err
+		}
+		m, err := OpenLoad(t.Context(), LoadRequest{Target: uri, Into: "passing", Open: open, Wish: wish})
+		if err == nil {
+			_, err = m.Run(t.Context())
+			m.Close()
+		}
+		if aside != (err != nil) || aside && !strings.Contains(spelled(err), "cannot be read a second time") {
+			t.Errorf("set aside %v: %s", aside, spelled(err))
+		}
+	}
+}
+
+func TestLoadedPagesReachStandbys(t *testing.T) {
+	t.Parallel()
+	primary := clustertest.Private(t, nil)
+	live := clustertest.DatabaseOn(t, primary)
+	clustertest.Exec(t, live, "CREATE TABLE seed (id bigint PRIMARY KEY, d date, n int, v text)")
+	copied := standby(t, primary, live)
+	content := seedRows(20000) + "-1,2024-01-01,1," + strings.Repeat("long and even ", 100000) + "\n"
+	if _, _, err := loaded(t, live, &loadCase{content: content, layout: csvLayout, wish: rowPagesWish(false), into: "seed"}); err != nil {
+		t.Fatal(spelled(err))
+	}
+	clustertest.Exec(t, live, "CREATE TABLE last ()")
+	until(t, "the standby is as far as its primary", time.Minute, func() bool {
+		return clustertest.Query(t, copied, "SELECT count(*) FROM pg_class WHERE relname = 'last'") == "1"
+	})
+	sameContents(t, live, "TABLE seed", copied, "TABLE seed")
+	clustertest.Exec(t, live, "TRUNCATE seed")
+	wish := rowPagesWish(true)
+	wish.AcceptMissing = false
+	if _, _, err := loaded(t, live, &loadCase{content: content, layout: csvLayout, wish: wish, into: "seed"}); err == nil || !strings.Contains(spelled(err), "a standby or another receiver of the WAL is connected") {
+		t.Errorf("the error is %s", spelled(err))
+	}
 }

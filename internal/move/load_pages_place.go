@@ -102,20 +102,28 @@ type oddRow struct {
 	why *rowfile.RowError
 }
 
-// inputAgain reads parts of the input a second time, in their order.
+// inputAgain reads parts of the input a second time, of each file in their order.
 type inputAgain struct {
 	load   *load
 	places *rowPlaces
-	stream rowfile.Stream // nil for none
-	file   int
-	next   rowfile.Position // of stream
+	open   []*fileAgain // the last one used is the last
 }
 
+// fileAgain is a file that is read a second time.
+type fileAgain struct {
+	file   int
+	stream rowfile.Stream
+	next   rowfile.Position
+}
+
+// openAgain is how many files are kept open. Files that were read side by side take turns in the pages, and what is compressed can only be read on.
+const openAgain = pageJobs
+
 func (r *inputAgain) close() {
-	if r.stream != nil {
-		_ = r.stream.Close() // It was only read.
-		r.stream = nil
+	for _, f := range r.open {
+		_ = f.stream.Close() // It was only read.
 	}
+	r.open = nil
 }
 
 // hand gives the rows that have to go to take, as rows of the blocks that they are in. The rows are in the order of their places.
@@ -145,11 +153,12 @@ func (r *inputAgain) hand(ctx context.Context, rows []oddRow, take func(p *piece
 
 // piece reads the rows of a piece again. It may be cut into other blocks now.
 func (r *inputAgain) piece(ctx context.Context, from *piecePlace, wanted map[int64]*rowfile.RowError, take func(p *piece, bad []badRow) error) error {
-	if err := r.seek(ctx, from); err != nil {
+	f, err := r.seek(ctx, from)
+	if err != nil {
 		return err
 	}
 	for first := int64(0); len(wanted) > 0; {
-		block, err := r.block()
+		block, err := f.block()
 		if err != nil {
 			return r.changed(from, err)
 		}
@@ -179,31 +188,57 @@ func (r *inputAgain) piece(ctx context.Context, from *piecePlace, wanted map[int
 }
 
 // block reads the next block.
-func (r *inputAgain) block() (*rowfile.Block, error) {
-	b, err := r.stream.Next()
+func (f *fileAgain) block() (*rowfile.Block, error) {
+	b, err := f.stream.Next()
 	if err == nil {
-		r.next = b.Next
+		f.next = b.Next
 	}
 	return b, err
 }
 
 // seek goes to where a piece began. What is compressed is read on, since each opening of it would begin at its start.
-func (r *inputAgain) seek(ctx context.Context, from *piecePlace) (err error) {
-	packed := r.load.files[from.file].Compressed
-	if r.stream == nil || r.file != from.file || r.next.Offset > from.begin.Offset || r.next.Row > from.begin.Row || r.next != from.begin && !packed {
-		r.close()
-		r.stream, err = r.load.rows.Open(ctx, from.file, from.begin)
-		r.file, r.next = from.file, from.begin
-		return err
+func (r *inputAgain) seek(ctx context.Context, from *piecePlace) (*fileAgain, error) {
+	at := slices.IndexFunc(r.open, func(f *fileAgain) bool { return f.file == from.file })
+	if at >= 0 {
+		f := r.open[at]
+		r.open = append(slices.Delete(r.open, at, at+1), f)
+		ahead := f.next.Offset <= from.begin.Offset && f.next.Row <= from.begin.Row
+		if f.next == from.begin {
+			return f, nil
+		}
+		if ahead && r.load.files[from.file].Compressed {
+			return f, r.skip(f, from)
+		}
+		r.drop(len(r.open) - 1)
 	}
-	for r.next.Offset < from.begin.Offset {
-		b, err := r.block()
+	if len(r.open) == openAgain {
+		r.drop(0)
+	}
+	stream, err := r.load.rows.Open(ctx, from.file, from.begin)
+	if err != nil {
+		return nil, err
+	}
+	f := &fileAgain{file: from.file, stream: stream, next: from.begin}
+	r.open = append(r.open, f)
+	return f, nil
+}
+
+// drop closes one file.
+func (r *inputAgain) drop(at int) {
+	_ = r.open[at].stream.Close() // It was only read.
+	r.open = slices.Delete(r.open, at, at+1)
+}
+
+// skip reads on to where a piece began.
+func (r *inputAgain) skip(f *fileAgain, from *piecePlace) error {
+	for f.next.Offset < from.begin.Offset {
+		b, err := f.block()
 		if err != nil {
 			return r.changed(from, err)
 		}
 		(&piece{block: b}).release()
 	}
-	if r.next.Offset != from.begin.Offset {
+	if f.next.Offset != from.begin.Offset {
 		return r.changed(from, io.ErrUnexpectedEOF)
 	}
 	return nil
