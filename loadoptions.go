@@ -48,17 +48,20 @@ type LoadOptions struct {
 	// ends the load with nothing kept.
 	OnError planner.OnError
 
-	// MaxErrors is how many refused rows end the load nevertheless; MaxPercent is the same in per cent of the rows read. Defaults to no limit.
-	MaxErrors  *int64
+	// MaxErrors is how many refused rows are borne: one more ends the load, and nothing is kept. Defaults to no limit.
+	MaxErrors *int64
+
+	// MaxPercent is the same in per cent of the rows read, looked at from the thousandth row on and at the end. Defaults to no limit.
 	MaxPercent float64
 
 	// Reject and Reasons are files that refused rows go to: as they stand in the input, and as NDJSON with file, line, byte offset, column,
 	// SQLSTATE and message. They are made when the first row is refused. Defaults to none.
 	Reject, Reasons string
 
-	// OnDuplicate says what happens to a row whose key is there already, and ConflictColumns which key is meant. Defaults to an error as
-	// OnError says, and to the primary key.
-	OnDuplicate     planner.OnDuplicate
+	// OnDuplicate says what happens to a row whose key is there already. Defaults to an error, as OnError says.
+	OnDuplicate planner.OnDuplicate
+
+	// ConflictColumns are the columns of the unique key that OnDuplicate speaks of, exact and without quotes. Defaults to the primary key.
 	ConflictColumns []string
 
 	// CommitEvery commits whenever so many rows have been read, with a record in the schema pghaul of the target, so that the same call goes
@@ -80,11 +83,17 @@ type LoadOptions struct {
 	// MaxRate limits the bytes of the input that are read per second. Defaults to no limit.
 	MaxRate int64
 
-	// StallTimeout, OnProgress, ProgressInterval and Logger are as in CopyOptions.
-	StallTimeout     time.Duration
-	OnProgress       func(Progress)
+	// StallTimeout ends the load when it makes no progress for so long, as in CopyOptions. Defaults to 5 minutes.
+	StallTimeout time.Duration
+
+	// OnProgress is called with the progress, as in CopyOptions. Defaults to none.
+	OnProgress func(Progress)
+
+	// ProgressInterval is the time between two calls of OnProgress. Defaults to 200 milliseconds.
 	ProgressInterval time.Duration
-	Logger           *slog.Logger
+
+	// Logger takes what happens on the way. Defaults to silence.
+	Logger *slog.Logger
 }
 
 func (o *LoadOptions) wish() planner.LoadWish {

@@ -22,8 +22,10 @@ type WriterOptions struct {
 	// FlushInterval is the longest time that a row waits in the buffer. Defaults to 1 second; a negative one leaves it to size and Flush.
 	FlushInterval time.Duration
 
-	// OnDuplicate and ConflictColumns are as in LoadOptions.
-	OnDuplicate     planner.OnDuplicate
+	// OnDuplicate says what happens to a row whose key is there already, as in LoadOptions. Defaults to an error.
+	OnDuplicate planner.OnDuplicate
+
+	// ConflictColumns are the columns of the unique key that OnDuplicate speaks of. Defaults to the primary key.
 	ConflictColumns []string
 
 	// OnRefused, when set, hears of each row that the server does not take, and the others of its flush are written. It is called while the

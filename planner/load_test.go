@@ -162,7 +162,7 @@ func TestLoadColumns(t *testing.T) {
 		{"set, a field less", func(f *LoadFacts, w *LoadWish) {
 			f.Fields, f.Width, w.Set = nil, 3, []SetColumn{{"n", "1"}}
 		}, "0 id, 1 day, 2 note"},
-		{"set, with its field", func(f *LoadFacts, w *LoadWish) { f.Fields, w.Set = nil, []SetColumn{{"n", "n || field3"}} }, "0 id, 1 day, 2 n, 3 note"},
+		{"set, with its field", func(f *LoadFacts, w *LoadWish) { f.Fields, w.Set = nil, []SetColumn{{"n", "n || note"}} }, "0 id, 1 day, 2 n, 3 note"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, w := csv()

@@ -35,8 +35,8 @@ func encodedType(t *planner.Type) *encode.Type {
 	if e.Elem = encodedType(inner); e.Elem == nil {
 		return nil
 	}
-	if t.Class == planner.Domain && t.Mod < 0 && inner.Mod >= 0 {
-		e.Elem.Modifier = inner.Mod
+	if t.Class == planner.Array { // Its modifier is that of each element.
+		e.Elem.Modifier = t.Mod
 	}
 	return e
 }
