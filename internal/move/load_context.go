@@ -12,7 +12,7 @@ import (
 // copyPlace is what the context of a server's error says of the COPY that it ended (copyfromparse.c and copyfrom.c, CopyFromErrorCallback).
 type copyPlace struct {
 	line  int64 // of COPY's input, 0 when none is named
-	inner bool  // the error came up in COPY itself, and not in a function that it called
+	value bool  // a value was being read, and nothing came between: no function of a trigger or a default
 	// blurred: the row stands in the line or in front of it. Rows are stored up to 1000 at a time, and one that is too large for its page is
 	// noticed then (54000); so is an index entry that is too large, whose line is named, but nothing tells the two apart.
 	blurred bool
@@ -42,16 +42,21 @@ func placeIn(rest string, inner bool, state string) copyPlace {
 	if at < 0 {
 		return copyPlace{}
 	}
-	p := copyPlace{inner: inner, blurred: state == stateLimitExceeded}
+	p := copyPlace{blurred: state == stateLimitExceeded}
 	for ; at < len(rest) && rest[at] >= '0' && rest[at] <= '9'; at++ {
 		p.line = p.line*10 + int64(rest[at]-'0')
 	}
 	p.tail, _, _ = strings.Cut(rest[at:], "\n")
+	words, _, _ := strings.Cut(p.tail, ":")
+	p.value = inner && strings.ContainsAny(words, ",\u3001")
 	return p
 }
 
-// stateLimitExceeded is program_limit_exceeded.
-const stateLimitExceeded = "54000"
+// Conditions whose class does not tell what they are about: program_limit_exceeded and internal_error.
+const (
+	stateLimitExceeded = "54000"
+	stateInternal      = "XX000"
+)
 
 // column is the column whose value the server was reading: it stands behind the word for it, and before a colon or the end.
 func (p copyPlace) column(columns []planner.LoadColumn) string {
@@ -80,9 +85,11 @@ func (p copyPlace) aboutRow(e *pgconn.PgError) bool {
 	case "22", "23", "44", "P0":
 		return true
 	case "42", "3F":
-		// What is said of a function that is broken, and by types like regclass and tsquery of a value, which no function is called for; and by
-		// policies of row-level security (execMain.c), which share their SQLSTATE with a missing privilege.
-		return p.line > 0 && p.inner || e.Code == stateNoPrivilege && e.Routine == "ExecWithCheckOptions"
+		// What is mostly said of a statement, but by types like regclass and tsquery of a value; and by policies of row-level security (execMain.c),
+		// which share their SQLSTATE with a missing privilege.
+		return p.value || e.Code == stateNoPrivilege && e.Routine == "ExecWithCheckOptions"
+	case "XX": // Types of extensions, such as hstore before 16, say it of a value.
+		return p.value && e.Code == stateInternal
 	case "0A", "2F", "38", "39": // A function that fails.
 		return p.line > 0
 	}
