@@ -30,6 +30,18 @@ func (s *loader) inBatches(ctx context.Context) (rows int64, err error) {
 	return rows, nil
 }
 
+// temporaryBuffers hold a batch and its numbers in a temporary table, whose pages would be written to disk and read again with the server's 8 MB.
+const temporaryBuffers = "32MB"
+
+// widenTemporary makes room for temporary tables in a session that has had none. Behind a pooler others would get the session.
+func (l *load) widenTemporary(ctx context.Context, at *site, s *session) error {
+	if l.plan.Check == nil && l.plan.Stage == nil || at.server.Pooled {
+		return nil
+	}
+	_, err := s.exec(ctx, "SET temp_buffers = '"+temporaryBuffers+"'")
+	return err
+}
+
 // gather takes the pieces of the next batch: loadBatchBytes of input, or fewer where that reaches a number of rows read (0: any). more says that
 // there may be others behind it.
 func (s *loader) gather(ctx context.Context, rows int64) (b *loadBatch, more bool, err error) {

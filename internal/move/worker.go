@@ -61,6 +61,12 @@ func (r *run) workers(ctx context.Context, t *table, n int) ([]*worker, error) {
 			r.dismiss(t, ws, true)
 			return nil, &sideError{side: "target", err: err}
 		}
+		if t.load != nil {
+			if err := t.load.widenTemporary(ctx, t.target, w.dst); err != nil {
+				r.dismiss(t, ws, true)
+				return nil, &sideError{side: "target", err: err}
+			}
+		}
 	}
 	return ws, nil
 }
