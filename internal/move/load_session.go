@@ -18,12 +18,13 @@ type textRules struct {
 	zone     string
 	interval string // IntervalStyle
 	monetary string // lc_monetary
+	path     string // search_path, which also functions of triggers go by
 }
 
 // textRulesOf asks how the role's own sessions read values: what the settings were before this session changed them.
 func textRulesOf(ctx context.Context, c *pgx.Conn) (textRules, error) {
 	r := textRules{}
-	rows, err := c.Query(ctx, "SELECT pg_catalog.lower(name), reset_val FROM pg_catalog.pg_settings WHERE name IN ('DateStyle', 'TimeZone', 'IntervalStyle', 'lc_monetary')")
+	rows, err := c.Query(ctx, "SELECT pg_catalog.lower(name), reset_val FROM pg_catalog.pg_settings WHERE name IN ('DateStyle', 'TimeZone', 'IntervalStyle', 'lc_monetary', 'search_path')")
 	if err != nil {
 		return r, err
 	}
@@ -39,6 +40,8 @@ func textRulesOf(ctx context.Context, c *pgx.Conn) (textRules, error) {
 			r.interval = value
 		case "lc_monetary":
 			r.monetary = value
+		case "search_path":
+			r.path = value
 		}
 		return nil
 	})
@@ -53,7 +56,7 @@ func (r textRules) settings(version int) encode.Settings {
 // statements make the settings those of the role's own sessions, where they are not those of all moves.
 func (r textRules) statements() []string {
 	order := [...]string{encode.MDY: "MDY", encode.DMY: "DMY", encode.YMD: "YMD"}[r.order]
-	var all []string
+	all := []string{"SELECT pg_catalog.set_config('search_path', " + sqltext.QuoteLiteral(r.path) + ", true)"}
 	for _, s := range [][3]string{
 		{"DateStyle", "ISO, " + order, "ISO, YMD"}, {"TimeZone", r.zone, "UTC"}, {"IntervalStyle", r.interval, "postgres"}, {"lc_monetary", r.monetary, "C"},
 	} {
