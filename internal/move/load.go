@@ -2,6 +2,7 @@ package move
 
 import (
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/pghaul/pghaul/internal/encode"
@@ -23,6 +24,7 @@ type load struct {
 	whole    []bool               // files that an earlier run has read to their ends
 	feed     atomic.Pointer[feed] // of the running move
 	stage    *stage
+	at       *site         // the target
 	heard    func(Refusal) // hears of refused rows; may be nil
 	refusals *refusals
 	pages    *rowPages    // of method pages, once its rows are written
@@ -93,6 +95,11 @@ func (l *load) name() string {
 		return l.files[0].Name
 	}
 	return strconv.Itoa(len(l.files)) + " files"
+}
+
+// begin is the start of a transaction that writes rows.
+func (l *load) begin(sql string) string {
+	return strings.Join(append([]string{sql}, l.plan.Begin...), "; ")
 }
 
 // report tells what came of the load so far.

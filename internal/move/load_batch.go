@@ -28,6 +28,9 @@ type loadBatch struct {
 	pieces []*piece
 	bytes  int
 	bad    [][]refusedRow // of each piece, what the server has refused
+	// sifted: the checks were asked already, and have left these rows.
+	sifted         bool
+	good, doubtful []stretch
 }
 
 // stretch is a run of the rows of one piece.
@@ -158,11 +161,13 @@ type loader struct {
 
 // take loads a batch and sets aside what the server refuses of it. It returns the number of rows that the target took.
 func (s *loader) take(ctx context.Context, b *loadBatch) (int64, error) {
-	b.bad = make([][]refusedRow, len(b.pieces))
+	if b.bad == nil {
+		b.bad = make([][]refusedRow, len(b.pieces))
+	}
 	if err := s.prepare(ctx); err != nil {
 		return 0, err
 	}
-	rows, err := s.takeRows(ctx, b, b.all())
+	rows, err := s.takeRows(ctx, b)
 	if err != nil {
 		return 0, err
 	}
@@ -188,10 +193,14 @@ func (s *loader) prepare(ctx context.Context) error {
 	return err
 }
 
-// takeRows is take for some of the rows.
-func (s *loader) takeRows(ctx context.Context, b *loadBatch, rows []stretch) (took int64, err error) {
-	var doubtful []stretch
+// takeRows loads the rows of a batch.
+func (s *loader) takeRows(ctx context.Context, b *loadBatch) (took int64, err error) {
+	rows, doubtful := b.all(), []stretch(nil)
 	tries, sifts := 0, 0
+	if b.sifted {
+		s.checkFirst = count(rows)-count(b.good) > triesBeforeCheck
+		rows, doubtful, sifts = b.good, b.doubtful, 1
+	}
 	s.try = max(count(rows), leastTry)
 	for len(rows)+len(doubtful) > 0 {
 		again := len(rows) == 0

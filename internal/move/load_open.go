@@ -90,6 +90,7 @@ func (o *opening) planLoad(ctx context.Context, r *LoadRequest, to *found) error
 	}
 	t.facts = planner.Facts{TargetServer: to.server, Target: to.relation}
 	t.source, t.target = newSite(nil, planner.Server{FreeConnections: unbounded}), m.siteOf("target", to.config, to.server)
+	l.at = t.target
 	if err := t.findLoad(ctx, l, facts); err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (r *serverReader) take(ctx context.Context, p *piece, plan *planner.LoadPla
 	if r.load.setAside() {
 		s := &loader{w: &worker{dst: r.s, load: r.load, plan: r.table.plan, gauge: quiet}, l: r.load, plan: plan, prepared: map[string]bool{}}
 		b := &loadBatch{pieces: []*piece{p}, bad: make([][]refusedRow, 1)}
-		if _, err := s.takeRows(ctx, b, b.all()); err != nil {
+		if _, err := s.takeRows(ctx, b); err != nil {
 			return &sideError{side: "target", err: err}
 		}
 		p.refuseLate(r.load, b.bad[0])

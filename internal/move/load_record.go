@@ -158,8 +158,10 @@ func (r *run) commitEach(ctx context.Context, t *table, w *worker) error {
 		}
 	}
 	progress := t.load.recordFrom()
+	checkFirst := false
 	for more := true; more; {
 		s := newLoader(w)
+		s.checkFirst = checkFirst
 		if err := r.begin(ctx, t, w); err != nil {
 			return err
 		}
@@ -177,6 +179,7 @@ func (r *run) commitEach(ctx context.Context, t *table, w *worker) error {
 			}
 			rows += n
 		}
+		checkFirst = s.checkFirst
 		if progress.Finished = !more; progress.Finished {
 			if err := t.load.refusals.settle(); err != nil {
 				return err

@@ -14,22 +14,6 @@ import (
 	"github.com/pghaul/pghaul/planner"
 )
 
-// inBatches loads the pieces in batches, each in a subtransaction, until there are no more.
-func (s *loader) inBatches(ctx context.Context) (rows int64, err error) {
-	for more := true; more; {
-		var b *loadBatch
-		if b, more, err = s.gather(ctx, 0); err != nil {
-			return 0, err
-		}
-		n, err := s.takeOrFail(ctx, b)
-		if err != nil {
-			return 0, err
-		}
-		rows += n
-	}
-	return rows, nil
-}
-
 // temporaryBuffers hold a batch and its numbers in a temporary table, whose pages would be written to disk and read again with the server's 8 MB.
 const temporaryBuffers = "32MB"
 

@@ -3,7 +3,6 @@ package move
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -98,7 +97,7 @@ func (r *run) begin(ctx context.Context, t *table, w *worker) error {
 		sql = beginBoth(t.encoding, snap.id, snap.names)
 	}
 	if t.load != nil {
-		sql = strings.Join(append([]string{sql}, t.plan.Load.Begin...), "; ")
+		sql = t.load.begin(sql)
 	}
 	if _, err := w.dst.exec(ctx, sql); err != nil {
 		return &sideError{side: "target", err: err}
