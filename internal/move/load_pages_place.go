@@ -36,6 +36,9 @@ type piecePlace struct {
 
 // add notes a group.
 func (p *rowPlaces) add(base uint32, lines []uint16, pieces []*piece) {
+	if len(lines) == 0 { // The next group has the same base.
+		return
+	}
 	g := groupPlace{base: base, lines: lines}
 	for _, from := range pieces {
 		at := piecePlace{file: from.block.File, begin: from.block.Begin, rows: from.rows}
