@@ -284,3 +284,11 @@ func (r *run) recordAndCommit(ctx context.Context, t *table, w *worker, rec *loa
 	}
 	return commit(ctx, t, w.dst)
 }
+
+// kept says what of a load that has failed between two commits stands in the target, with the rows of this run.
+func (l *load) kept(rows int64) string {
+	if rows += l.before.Rows; rows == 0 {
+		return keptNothing
+	}
+	return strconv.FormatInt(rows, 10) + " rows are in the target; running the same command again goes on behind them"
+}

@@ -134,6 +134,8 @@ func (t *table) kept() string {
 		return t.unknown
 	case t.committed:
 		return fmt.Sprintf("all %d rows are in the target; what failed came after them", t.rows.Load())
+	case t.plan.Atomic == planner.PerRange && t.load != nil:
+		return t.load.kept(t.rows.Load())
 	case t.plan.Atomic == planner.PerRange:
 		done := t.ranges.Load() + int64(len(t.plan.Ranges)-len(t.pending()))
 		if done == 0 {

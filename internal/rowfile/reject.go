@@ -195,6 +195,8 @@ func (a *appending) prepare() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && a.size == 0:
 		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return a.lost()
 	case err != nil:
 		return a.wrong("use", err)
 	case !info.Mode().IsRegular():
@@ -202,14 +204,18 @@ func (a *appending) prepare() error {
 	case a.fresh && info.Size() > 0:
 		return &planner.Error{Message: "file " + a.path + " exists already", Hint: "Refused rows are not added to a file of another load. Move it away, or name another one."}
 	case a.size > info.Size():
-		return &planner.Error{Message: "file " + a.path + " has lost refused rows that the interrupted load had written",
-			Hint: "Put the file back where it was, or begin the load anew."}
+		return a.lost()
 	case info.Size() > a.size:
 		if err := os.Truncate(a.path, a.size); err != nil {
 			return a.wrong("cut", err)
 		}
 	}
 	return nil
+}
+
+func (a *appending) lost() error {
+	return &planner.Error{Message: "file " + a.path + " has lost refused rows that the interrupted load had written",
+		Hint: "Put the file back where it was, or begin the load anew."}
 }
 
 func (a *appending) write(b []byte) error {
