@@ -12,7 +12,6 @@ const binarySignature = "PGCOPY\n\xff\r\n\x00"
 
 const (
 	binaryHeader     = len(binarySignature) + 8
-	maxBinaryHeader  = binaryHeader + maxBinaryExtra
 	maxBinaryExtra   = 32 << 10 // of the extension, in bytes. No server ever wrote one.
 	binaryEnd        = -1       // the count of fields that stands in the trailer
 	criticalFlags    = 0xffff0000
@@ -33,11 +32,13 @@ func binaryStart(head []byte) (length, width int, err error) {
 	case extra > maxBinaryExtra:
 		return 0, 0, fmt.Errorf("the header of COPY binary has an extension of %d bytes", extra)
 	}
-	length = binaryHeader + int(extra)
+	if length = binaryHeader + int(extra); length > len(head) {
+		return 0, 0, errors.New("the header of COPY binary is cut off")
+	}
 	if len(head) >= length+binaryFieldCount {
 		width = max(0, fieldCount(head[length:]))
 	}
-	return min(length, len(head)), width, nil
+	return length, width, nil
 }
 
 func fieldCount(row []byte) int { return int(int16(binary.BigEndian.Uint16(row))) }

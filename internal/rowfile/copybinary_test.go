@@ -128,6 +128,7 @@ func TestCopyBinaryLargeRow(t *testing.T) {
 // FuzzCopyBinary: no bytes make the reading panic, and rows that are read are those that copyfmt's reader sees.
 func FuzzCopyBinary(f *testing.F) {
 	f.Add(copyfmt.AppendBinaryTrailer(binaryRows([]string{"a", "b"}, []string{"~", "d"})))
+	f.Add([]byte("\x00\x0000\x00\x0000")) // an extension that is not there
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if !bytes.HasPrefix(content, []byte(binarySignature)) {
 			content = append([]byte(binarySignature), content...)

@@ -121,8 +121,18 @@ func (s *jsonStream) piece(dst []byte, decode bool) (_ []byte, done bool, fault 
 	default:
 		return dst, false, &jsonFault{at: s.at, what: "byte 0x" + hexByte(head[0]) + " stands in a string, where it must be escaped"}
 	}
+	dst, fault = s.escape(dst, decode)
+	return dst, false, fault
+}
+
+// escape passes over an escape and appends what it stands for.
+func (s *jsonStream) escape(dst []byte, decode bool) (_ []byte, fault *jsonFault) {
 	escape, _ := s.r.Peek(12)
-	n = 2
+	if len(escape) > 1 && unescaped[escape[1]] != 0 {
+		s.skip(2)
+		return append(dst, unescaped[escape[1]]), nil
+	}
+	n := 2
 	if len(escape) >= 6 && escape[1] == 'u' {
 		n = 6
 		if decode && len(escape) == 12 && escape[6] == '\\' && escape[7] == 'u' {
@@ -134,17 +144,18 @@ func (s *jsonStream) piece(dst []byte, decode bool) (_ []byte, done bool, fault 
 	escape = escape[:min(n, len(escape))]
 	// A quote is put around the escape, so that one function alone says what escapes there are.
 	quoted := append(append([]byte{'"'}, escape...), '"')
-	if _, _, fault := jsonString(quoted, 0); fault != nil {
-		return dst, false, &jsonFault{at: s.at, what: "an escape that JSON does not have"}
+	if _, _, fault = jsonString(quoted, 0); fault != nil {
+		fault.at += s.at - 1
+		return dst, fault
 	}
 	if decode {
 		if dst, fault = jsonUnescape(dst, escape, 0); fault != nil {
 			fault.at = s.at
-			return dst, false, fault
+			return dst, fault
 		}
 	}
 	s.skip(len(escape))
-	return dst, false, nil
+	return dst, nil
 }
 
 // value passes over any value, as jsonValue.
@@ -326,6 +337,9 @@ func largeArray(raw io.ReaderAt, from, size int64, delimiter byte) (LargeField, 
 	return LargeField{Size: int64(len(array)), Open: func() io.Reader { return bytes.NewReader(array) }}, nil
 }
 
+// jsonTextPiece is how much is decoded at once, in bytes: texts may have an escape at every other character.
+const jsonTextPiece = 4 << 10
+
 // jsonText reads the decoded text of a string that was passed over before.
 type jsonText struct {
 	s    *jsonStream
@@ -340,9 +354,12 @@ func (t *jsonText) Read(p []byte) (int, error) {
 		if t.done {
 			return 0, io.EOF
 		}
-		var fault *jsonFault
-		if t.buf, t.done, fault = t.s.piece(t.buf[:0], true); fault != nil {
-			return 0, fmt.Errorf("read a row again: %s", fault.what)
+		t.buf = t.buf[:0]
+		for !t.done && len(t.buf) < jsonTextPiece {
+			var fault *jsonFault
+			if t.buf, t.done, fault = t.s.piece(t.buf, true); fault != nil {
+				return 0, fmt.Errorf("read a row again: %s", fault.what)
+			}
 		}
 		t.left = t.buf
 	}

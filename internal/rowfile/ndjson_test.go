@@ -148,7 +148,7 @@ func TestNDJSONBlocks(t *testing.T) {
 }
 
 func TestNDJSONLargeRow(t *testing.T) {
-	text := strings.Repeat("é\n\"x", LargeRow/4)
+	text := strings.Repeat("é\n\"x"+strings.Repeat("y", 60), LargeRow/60)
 	list := make([]int, 1000)
 	quoted, err := json.Marshal(text)
 	if err != nil {
