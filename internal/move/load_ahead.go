@@ -79,7 +79,8 @@ func (a *sifter) ready(ctx context.Context) bool {
 	}
 	w := &worker{dst: dst, plan: a.idle.w.plan, gauge: a.idle.w.gauge, load: l}
 	if err = l.widenTemporary(ctx, l.at, dst); err == nil {
-		_, err = dst.exec(ctx, l.begin(beginWrite(endEncoding)))
+		// Whoever waits for the lock that the loading connection has on the target stands in front of this one, which must not wait in turn.
+		_, err = dst.exec(ctx, l.begin(beginWrite(endEncoding))+"; SET LOCAL lock_timeout = '1s'")
 	}
 	if err != nil {
 		l.at.drop(dst)

@@ -43,6 +43,7 @@ func (s *loader) insertRows(ctx context.Context, b *loadBatch, rows []stretch) (
 			return 0, err
 		}
 	}
+	s.countDuplicates(-1, int64(count(rows))-took)
 	return took, nil
 }
 
