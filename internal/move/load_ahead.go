@@ -22,7 +22,7 @@ func (s *loader) inBatches(ctx context.Context) (rows int64, err error) {
 		ahead.close()
 	}()
 	for more := true; more; {
-		got := gathered{}
+		var got gathered
 		if running {
 			got, running = <-next, false
 		} else {

@@ -80,33 +80,32 @@ func (m *pieceMaker) make(b *rowfile.Block) *piece {
 	return p
 }
 
-// add adds one row to a piece.
+// add adds one row to a piece. The error is encode.ErrUnsure.
 func (m *pieceMaker) add(p *piece, r *rowfile.Row) error {
 	p.read++
-	if r.Bad != nil {
-		p.bad = append(p.bad, badRow{r.Span, r.Bad})
-		return nil
-	}
 	had := len(p.data)
-	var refused *rowfile.RowError
+	refused, unsure := m.appendRow(p, r)
 	switch {
-	case r.Binary:
-		refused = m.appendPayloads(p, r)
-	case p.binary:
-		var unsure error
-		if refused, unsure = m.appendBinary(p, r); unsure != nil {
-			return unsure
-		}
-	default:
-		refused = m.appendText(p, r)
-	}
-	if refused != nil {
+	case refused != nil:
 		p.data = p.data[:had]
 		p.bad = append(p.bad, badRow{r.Span, refused})
-		return nil
+	case unsure == nil:
+		p.rows++
 	}
-	p.rows++
-	return nil
+	return unsure
+}
+
+// appendRow adds a row in the form of the piece.
+func (m *pieceMaker) appendRow(p *piece, r *rowfile.Row) (refused *rowfile.RowError, unsure error) {
+	switch {
+	case r.Bad != nil:
+		return r.Bad, nil
+	case r.Binary:
+		return m.appendPayloads(p, r), nil
+	case p.binary:
+		return m.appendBinary(p, r)
+	}
+	return m.appendText(p, r), nil
 }
 
 // appendBinary adds a row of COPY binary. The error is encode.ErrUnsure.
@@ -184,7 +183,8 @@ func (m *pieceMaker) appendText(p *piece, r *rowfile.Row) *rowfile.RowError {
 		}
 		dst = copyfmt.AppendTextField(dst, value)
 	}
-	p.data = append(dst, '\n')
+	dst = append(dst, '\n')
+	p.data = dst
 	return nil
 }
 
