@@ -47,11 +47,17 @@ type Writer struct {
 	lock   sync.Mutex
 	to     *move.Writer
 	bytes  int
+	full   bool  // so much is in the buffer
 	failed error // of a flush that time had called for
 	rows   int64
+	closed bool
 	quit   chan struct{}
+	stop   context.CancelFunc // ends a flush that time had called for
 	ended  sync.WaitGroup
 }
+
+// timedFlushLimit is how long a flush may take that time has called for: as long as a load may stand still by default.
+const timedFlushLimit = 5 * time.Minute
 
 // NewWriter connects to the server of the connection string target and plans how rows are written into a table, which may hold rows. ctx is for
 // this call alone.
@@ -75,7 +81,7 @@ func NewWriter(ctx context.Context, target, into string, opts *WriterOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{to: to, bytes: opts.FlushBytes, quit: make(chan struct{})}
+	w := &Writer{to: to, bytes: opts.FlushBytes, quit: make(chan struct{}), stop: func() {}}
 	if w.bytes == 0 {
 		w.bytes = 1 << 20
 	}
@@ -84,13 +90,15 @@ func NewWriter(ctx context.Context, target, into string, opts *WriterOptions) (*
 		interval = time.Second
 	}
 	if interval > 0 {
-		w.ended.Go(func() { w.flushEvery(interval) })
+		timed, stop := context.WithCancel(context.WithoutCancel(ctx))
+		w.stop = stop
+		w.ended.Go(func() { w.flushEvery(timed, interval) })
 	}
 	return w, nil
 }
 
-// Write adds a row, one value for each column, and flushes when the buffer is full. nil is NULL. A row whose values do not fit their columns is an
-// error, and is not added. An error of a flush leaves its rows in the buffer, for another Flush or for Discard.
+// Write adds a row, one value for each column, after a flush where the buffer is full. nil is NULL. After an error, be it of the row's values or of
+// the flush, this row is not in the buffer. The rows of a flush that has failed are, for another Flush or for Discard.
 func (w *Writer) Write(ctx context.Context, values ...any) error {
 	return w.WriteRow(ctx, func(b *RowBuilder) {
 		for _, v := range values {
@@ -106,11 +114,14 @@ func (w *Writer) WriteRow(ctx context.Context, fill func(b *RowBuilder)) error {
 	if err := w.late(); err != nil {
 		return err
 	}
-	bytes, err := w.to.Add(fill)
-	if err != nil || bytes < w.bytes {
-		return err
+	if w.full {
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
 	}
-	return w.flush(ctx)
+	bytes, err := w.to.Add(fill)
+	w.full = bytes >= w.bytes
+	return err
 }
 
 // Flush writes the buffered rows and returns when they are committed.
@@ -123,8 +134,13 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return w.flush(ctx)
 }
 
+var errClosed = &planner.Error{Kind: planner.Usage, Message: "the Writer is closed"}
+
 // late hands out the error of a flush that time had called for.
 func (w *Writer) late() error {
+	if w.closed {
+		return errClosed
+	}
 	err := w.failed
 	w.failed = nil
 	return err
@@ -133,10 +149,11 @@ func (w *Writer) late() error {
 func (w *Writer) flush(ctx context.Context) error {
 	n, err := w.to.Flush(ctx)
 	w.rows += n
+	w.full = w.full && err != nil
 	return err
 }
 
-func (w *Writer) flushEvery(interval time.Duration) {
+func (w *Writer) flushEvery(ctx context.Context, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -144,7 +161,9 @@ func (w *Writer) flushEvery(interval time.Duration) {
 		case <-tick.C:
 			w.lock.Lock()
 			if w.failed == nil {
-				w.failed = w.flush(context.Background())
+				limited, cancel := context.WithTimeout(ctx, timedFlushLimit)
+				w.failed = w.flush(limited)
+				cancel()
 			}
 			w.lock.Unlock()
 		case <-w.quit:
@@ -159,7 +178,7 @@ func (w *Writer) Discard() int64 {
 	defer w.lock.Unlock()
 	n := w.to.Rows()
 	w.to.Discard()
-	w.failed = nil
+	w.failed, w.full = nil, false
 	return n
 }
 
@@ -173,13 +192,23 @@ func (w *Writer) Rows() int64 {
 // Plan is the plan by which rows are written.
 func (w *Writer) Plan() *planner.Plan { return w.to.Plan() }
 
-// Close flushes and disconnects. After an error the rows of the last flush are not written.
+// Close flushes and disconnects. After an error the rows of the last flush are not written. The end of ctx ends a flush that is going on.
 func (w *Writer) Close(ctx context.Context) error {
+	w.lock.Lock()
+	if w.closed {
+		w.lock.Unlock()
+		return errClosed
+	}
+	w.closed = true
+	w.lock.Unlock()
 	close(w.quit)
+	halt := context.AfterFunc(ctx, w.stop)
 	w.ended.Wait()
+	halt()
+	w.stop()
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	err := w.late()
+	err := w.failed
 	if err == nil {
 		err = w.flush(ctx)
 	}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -249,11 +252,14 @@ func (b *RowBuilder) Int64(v int64) {
 	}
 }
 
-// Text adds the text of a value to a column of any type, as an INSERT would take it as a literal.
+// Text adds the text of a value to a column of any type, as an INSERT would take it as a literal. A text that only the server can read, such as
+// "tomorrow" for a date, is an error unless the rows go as text.
 func (b *RowBuilder) Text(v string) {
 	c := b.next()
 	switch {
 	case c == nil:
+	case !utf8.ValidString(v) || strings.IndexByte(v, 0) >= 0:
+		b.err = fmt.Errorf("column %q: the text is not UTF-8, or has a NUL byte in it", c.Name)
 	case !b.binary || c.Type.OID == pgtype.TextOID || c.Type.OID == pgtype.VarcharOID:
 		b.data = append(binary.BigEndian.AppendUint32(b.data, uint32(len(v))), v...)
 	default:
@@ -289,7 +295,17 @@ func (b *RowBuilder) value(c *planner.LoadColumn, v any) {
 	for base.Class == planner.Domain && base.Base != nil {
 		base = base.Base
 	}
-	b.payload(c, func(dst []byte) ([]byte, error) { return b.types.Encode(base.OID, form, v, dst) })
+	b.payload(c, func(dst []byte) ([]byte, error) {
+		made, err := b.types.Encode(base.OID, form, v, dst)
+		// pgx does not know the types that a database has made for itself, such as enums.
+		if text := reflect.ValueOf(v); err != nil && text.Kind() == reflect.String {
+			if b.binary {
+				return b.encoders[b.field-1](dst, []byte(text.String()))
+			}
+			return append(dst, text.String()...), nil
+		}
+		return made, err
+	})
 }
 
 // text adds the binary form of a text.
@@ -303,6 +319,10 @@ func (b *RowBuilder) payload(c *planner.LoadColumn, add func([]byte) ([]byte, er
 	b.data = append(b.data, 0, 0, 0, 0)
 	data, err := add(b.data)
 	switch {
+	case errors.Is(err, encode.ErrUnsure):
+		b.err = &planner.Error{Message: "the value of column \"" + c.Name + "\" is one that only the server can read",
+			Hint: "Write it in a form that depends on nothing, or load the rows as text."}
+		return
 	case err != nil:
 		b.err = fmt.Errorf("column %q: %w", c.Name, err)
 		return

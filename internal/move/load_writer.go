@@ -15,18 +15,24 @@ type Writer struct {
 	given *given
 	work  *worker
 	made  *pieceMaker
-	rows  int64 // in the buffer
+	tell  func(Refusal)
+	rows  int64     // in the buffer
+	heard []Refusal // of the flush that is going on
 }
 
 // OpenWriter plans a Writer as OpenLoad plans a load, for rows that have values for the given columns; nil means all that can be written.
 func OpenWriter(ctx context.Context, r LoadRequest) (*Writer, error) {
-	g := &given{names: r.Wish.Columns}
+	g, w := &given{names: r.Wish.Columns}, &Writer{}
+	tell := r.OnRefused
+	if tell != nil {
+		r.OnRefused = func(f Refusal) { w.heard = append(w.heard, f) }
+	}
 	r.Open = func(context.Context, []string, bool) (rowfile.Rows, []NewColumn, error) { return g, nil, nil }
 	m, err := OpenLoad(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{move: m, run: m.newRun(), table: m.tables[0], given: g}
+	w.move, w.run, w.table, w.given, w.tell = m, m.newRun(), m.tables[0], g, tell
 	w.table.load.refusals = newRefusals(w.table.load)
 	w.made = w.table.load.maker()
 	return w, nil
@@ -62,25 +68,49 @@ func (w *Writer) Flush(ctx context.Context) (int64, error) {
 }
 
 func (w *Writer) flush(ctx context.Context) (int64, error) {
+	kept := w.work != nil
+	err := w.begin(ctx)
+	if err != nil && kept && connectionLost(err) { // The server was restarted since the last flush: nothing is lost by that.
+		w.disconnect(true)
+		err = w.begin(ctx)
+	}
+	n := int64(0)
+	if err == nil {
+		n, err = w.transaction(ctx)
+	}
+	if err != nil {
+		w.disconnect(true)
+		w.heard = nil
+		return 0, err
+	}
+	for _, f := range w.heard {
+		w.tell(f)
+	}
+	w.heard = nil
+	return n, nil
+}
+
+// begin begins a transaction, over a new connection where there is none.
+func (w *Writer) begin(ctx context.Context) error {
 	if w.work == nil {
 		ws, err := w.run.workers(ctx, w.table, 1)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		w.work = ws[0]
 	}
-	n, err := w.transaction(ctx)
-	if err != nil {
-		w.run.dismiss(w.table, []*worker{w.work}, true)
-		w.work = nil
-	}
-	return n, err
+	return w.run.begin(ctx, w.table, w.work)
 }
 
-func (w *Writer) transaction(ctx context.Context) (int64, error) {
-	if err := w.run.begin(ctx, w.table, w.work); err != nil {
-		return 0, err
+func (w *Writer) disconnect(failed bool) {
+	if w.work != nil {
+		w.run.dismiss(w.table, []*worker{w.work}, failed)
+		w.work = nil
 	}
+}
+
+// transaction is what follows its begin.
+func (w *Writer) transaction(ctx context.Context) (int64, error) {
 	block := &rowfile.Block{Data: w.given.builder.data, Count: w.rows}
 	p := w.made.make(block)
 	if p.err != nil {
@@ -105,8 +135,6 @@ func (w *Writer) Report() *LoadReport { return w.table.load.report() }
 
 // Close closes the connection. Rows in the buffer are dropped.
 func (w *Writer) Close() {
-	if w.work != nil {
-		w.run.dismiss(w.table, []*worker{w.work}, false)
-	}
+	w.disconnect(false)
 	w.move.Close()
 }
