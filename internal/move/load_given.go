@@ -297,15 +297,27 @@ func (b *RowBuilder) value(c *planner.LoadColumn, v any) {
 	}
 	b.payload(c, func(dst []byte) ([]byte, error) {
 		made, err := b.types.Encode(base.OID, form, v, dst)
-		// pgx does not know the types that a database has made for itself, such as enums.
-		if text := reflect.ValueOf(v); err != nil && text.Kind() == reflect.String {
-			if b.binary {
-				return b.encoders[b.field-1](dst, []byte(text.String()))
-			}
-			return append(dst, text.String()...), nil
+		if err != nil {
+			return b.asText(base.OID, v, dst, err)
 		}
-		return made, err
+		return made, nil
 	})
+}
+
+// asText adds a value that pgx has no binary form for, or whose type it does not know, such as an enum's.
+func (b *RowBuilder) asText(oid uint32, v any, dst []byte, failed error) ([]byte, error) {
+	text, err := b.types.Encode(oid, pgtype.TextFormatCode, v, []byte{})
+	if err != nil {
+		named := reflect.ValueOf(v)
+		if named.Kind() != reflect.String {
+			return dst, failed
+		}
+		text = []byte(named.String())
+	}
+	if !b.binary {
+		return append(dst, text...), nil
+	}
+	return b.encoders[b.field-1](dst, text)
 }
 
 // text adds the binary form of a text.
