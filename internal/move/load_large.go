@@ -2,6 +2,7 @@ package move
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -28,12 +29,16 @@ type wideValue struct {
 	small []byte // as it is sent, where it was small enough to be read; nil for a large one
 }
 
+// smallValues is how much of a large row is read into memory, in values that fit. Several such rows are under way at the same time.
+const smallValues = 2 << 20
+
 // makeLarge reads the small values of a large row and settles its form.
 func (m *pieceMaker) makeLarge(p *piece) {
 	p.read, p.binary = 1, m.binary
 	row := &wideRow{span: rowfile.Span{Line: p.block.Begin.Line, End: int(p.block.Large.Size)}, values: make([]wideValue, len(m.columns))}
 	fields, bad := m.parser.LargeFields(p.block)
 	var payloads [][]byte
+	room := int64(smallValues)
 	for i := 0; bad == nil && p.err == nil && i < len(m.columns); i++ {
 		c, v := &m.columns[i], &row.values[i]
 		v.LargeField = fields[c.Field]
@@ -42,10 +47,13 @@ func (m *pieceMaker) makeLarge(p *piece) {
 		case v.Null && c.NotNull:
 			bad = m.nullRefused(c)
 		case v.Null:
-		case v.Size > rowfile.LargeRow:
-			v.form = largeForm(c.Type.Receive)
+		case v.Size > room:
+			if v.form, p.err = v.largeForm(c.Type.Receive); p.err != nil {
+				continue
+			}
 			p.binary = p.binary && v.form != 0
 		default:
+			room -= v.Size
 			if v.small, p.err = io.ReadAll(v.Open()); p.err == nil {
 				payload, bad = m.smallPayload(p, i, v.small)
 			}
@@ -86,17 +94,54 @@ const (
 	byteaForm            // the bytes that hexadecimal digits stand for
 )
 
-// largeForm tells the binary form of a type by its receive function; 0 when it can only be made in memory.
-func largeForm(receive string) int {
+// largeForm tells how to make the binary form of a value by the receive function of its type; 0 when it can only be made in memory.
+func (v *wideValue) largeForm(receive string) (int, error) {
 	switch receive {
-	case "pg_catalog.textrecv", "pg_catalog.json_recv", "pg_catalog.xml_recv", "pg_catalog.varcharrecv":
-		return sameForm
+	case "pg_catalog.textrecv", "pg_catalog.json_recv", "pg_catalog.varcharrecv":
+		return sameForm, nil
+	case "pg_catalog.xml_recv":
+		// A document that declares an encoding means another thing in binary; see the encoder of xml.
+		start, err := io.ReadAll(io.LimitReader(v.Open(), xmlHead))
+		if bytes.Contains(bytes.ToLower(start), []byte("<?xml")) {
+			return 0, err
+		}
+		return sameForm, err
 	case "pg_catalog.jsonb_recv":
-		return jsonbForm
+		return jsonbForm, nil
 	case "pg_catalog.bytearecv":
-		return byteaForm
+		plain, err := hexOnly(v.Open())
+		if !plain {
+			return 0, err
+		}
+		return byteaForm, err
 	}
-	return 0
+	return 0, nil
+}
+
+// xmlHead is how far the start of a document is looked for. White space in front of it is no document.
+const xmlHead = 4096
+
+// hexOnly reports whether the text of a bytea is pairs of hexadecimal digits alone. The server also takes white space between them, and has its
+// words for what it does not take.
+func hexOnly(text io.Reader) (bool, error) {
+	in := bufio.NewReaderSize(text, spoolPiece)
+	if start, err := in.Peek(2); err != nil || string(start) != `\x` {
+		return false, ignoreEnd(err)
+	}
+	_, _ = in.Discard(2)
+	_, err := io.Copy(io.Discard, hex.NewDecoder(in))
+	var wrong hex.InvalidByteError
+	if errors.As(err, &wrong) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // writeLarge sends a large row.
@@ -171,9 +216,6 @@ func (w *largeWriter) largePayload(v *wideValue) error {
 		head = []byte{1}
 	case byteaForm:
 		in := bufio.NewReaderSize(from, spoolPiece)
-		if start, err := in.Peek(2); err != nil || string(start) != `\x` || size%2 != 0 {
-			return errors.New("a bytea of more than 8 MB must be written in hexadecimal digits without blanks")
-		}
 		_, _ = in.Discard(2)
 		size, from = size/2-1, hex.NewDecoder(in)
 	}

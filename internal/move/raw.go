@@ -24,6 +24,7 @@ type raw struct {
 	scan    *wire.Scanner
 	block   []byte // buffer for receive
 	rest    []byte // what of block has not been looked at
+	report  []byte // start of a report that comes in pieces
 	tx      byte   // the transaction status of the last ReadyForQuery
 }
 
@@ -42,7 +43,7 @@ func (s *session) takeOver(ctx context.Context) (*raw, error) {
 			return nil, fmt.Errorf("take over the connection to %s: %w", s.address, err)
 		}
 	}
-	return &raw{session: s, hc: hc, conn: hc.Conn, scan: wire.NewScanner(0), block: make([]byte, blockSize)}, nil
+	return &raw{session: s, hc: hc, conn: hc.Conn, scan: wire.NewScanner(0, wire.TypeCopyData, wire.TypeError, wire.TypeNotice), block: make([]byte, blockSize)}, nil
 }
 
 // giveBack returns the socket to the session. The server must stand at ReadyForQuery; when it does not, the session is closed.
@@ -103,10 +104,30 @@ func (r *raw) receive() (wire.Event, error) {
 		if event.Type == wire.TypeReadyForQuery && len(event.Body) == 1 {
 			r.tx = event.Body[0]
 		}
+		if (event.Type == wire.TypeError || event.Type == wire.TypeNotice) && !(event.First && event.Last) {
+			if event = r.gather(event); event.Type == 0 {
+				continue
+			}
+		}
 		if event.Type != 0 {
 			return event, nil
 		}
 	}
+}
+
+// gather puts the pieces of a report together. What is said of a value of hundreds of megabytes can repeat it: the end of such a report is cut off.
+func (r *raw) gather(piece wire.Event) wire.Event {
+	if piece.First {
+		r.report = r.report[:0]
+	}
+	r.report = append(r.report, piece.Body[:min(len(piece.Body), wire.MessageLimit-len(r.report))]...)
+	if !piece.Last {
+		return wire.Event{}
+	}
+	if piece.Length > len(r.report) {
+		r.report = append(r.report[:len(r.report)-2], 0, 0) // The ends of the field and of the report.
+	}
+	return wire.Event{Type: piece.Type, Length: len(r.report), Body: r.report, First: true, Last: true}
 }
 
 // finish reads up to ReadyForQuery and returns the row count of the last CommandComplete, or the first error of the server.
