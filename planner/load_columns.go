@@ -95,7 +95,7 @@ func (s *loading) matchFields() *Error {
 func (s *loading) matchListed() *Error {
 	have := max(s.given.Width, len(s.given.Fields))
 	if have > 0 && have != len(s.asked.Columns) {
-		hint := "Give a name for each field, in their order, and an empty one for a field that is not loaded."
+		hint := "Give a name for each field, in their order, and - for a field that is not loaded."
 		if s.given.Fields != nil {
 			hint = "The fields are " + list(s.given.Fields) + ". " + hint
 		}
@@ -107,7 +107,7 @@ func (s *loading) matchListed() *Error {
 			f.name = s.given.Fields[i]
 		}
 		if name != "" {
-			c, err := s.writable(name, "--columns", "Put an empty name in its place: --columns "+s.withoutColumn(s.asked.Columns, i))
+			c, err := s.writable(name, "--columns", "Put - in its place: --columns "+withoutColumn(s.asked.Columns, i))
 			if err != nil {
 				return err
 			}
@@ -121,10 +121,21 @@ func (s *loading) matchListed() *Error {
 }
 
 // withoutColumn is an argument of --columns without its i-th name.
-func (s *loading) withoutColumn(names []string, i int) string {
+func withoutColumn(names []string, i int) string {
 	names = slices.Clone(names)
 	names[i] = ""
-	return strings.Join(names, ",")
+	return columnsArgument(names)
+}
+
+// columnsArgument writes an argument of --columns as it is typed.
+func columnsArgument(names []string) string {
+	typed := make([]string, len(names))
+	for i, name := range names {
+		if typed[i] = "-"; name != "" {
+			typed[i] = sqltext.QuoteIdent(name)
+		}
+	}
+	return strings.Join(typed, ",")
 }
 
 func (s *loading) isSet(c *Column) bool {
@@ -135,7 +146,7 @@ func (s *loading) isSet(c *Column) bool {
 func (s *loading) matchNamed() *Error {
 	if twice := repeated(s.given.Fields); len(twice) > 0 {
 		return failed("the rows of "+s.given.Input+" have "+fieldWord(twice)+" more than once", "Fields go to columns by their names.",
-			"Use --columns to name the columns in the fields' order, with an empty name for a field that is not loaded.")
+			"Use --columns to name the columns in the fields' order, with - for a field that is not loaded.")
 	}
 	var unknown []int
 	taken := map[*Column]string{}
@@ -145,11 +156,11 @@ func (s *loading) matchNamed() *Error {
 		case c == nil:
 			unknown = append(unknown, i)
 		case c.Generated:
-			return s.generated(c, "Leave the field out: --columns "+s.withoutColumn(s.given.Fields, i))
+			return s.generated(c, "Leave the field out: --columns "+withoutColumn(s.given.Fields, i))
 		case s.isSet(c): // The expression takes the field's place, and can use it.
 		case taken[c] != "":
 			return failed("fields "+list([]string{taken[c], name})+" both go to "+columnWord([]string{c.Name})+" of "+s.targetName, "",
-				"Use --columns to name the columns in the fields' order, with an empty name for a field that is not loaded.")
+				"Use --columns to name the columns in the fields' order, with - for a field that is not loaded.")
 		default:
 			f.column, taken[c] = c, name
 		}
@@ -206,11 +217,11 @@ func (s *loading) unknownFields(unknown []int) *Error {
 	}
 	switch {
 	case guessed:
-		e.Hint = "Perhaps you meant --columns " + strings.Join(like, ",")
+		e.Hint = "Perhaps you meant --columns " + columnsArgument(like)
 	case len(unknown) == len(like):
 		e.Hint = "Perhaps the first line is no header. --columns names the columns that the fields go to, in their order."
 	default:
-		e.Hint = "To leave out what has no column: --columns " + strings.Join(like, ",")
+		e.Hint = "To leave out what has no column: --columns " + columnsArgument(like)
 	}
 	return e
 }

@@ -59,7 +59,7 @@ type loadFlags struct {
 	target, into  string
 	source, query string
 	options       pghaul.LoadOptions
-	limits       errorLimit
+	limits        errorLimit
 
 	appendRows, truncate, replace bool
 

@@ -166,7 +166,7 @@ func anyTextFlag(to **string) *value {
 func fieldsFlag(to *[]string) *value {
 	return &value{kind: "COLUMN,...", read: func(s string) error {
 		for _, typed := range splitList(s) {
-			switch typed {
+			switch typed = strings.TrimSpace(typed); typed {
 			case "-":
 				*to = append(*to, "")
 				continue

@@ -106,7 +106,9 @@ func (o *opening) planLoad(ctx context.Context, r *LoadRequest, to *found) error
 	} else {
 		l.before = planner.RecordedLoad{}
 	}
-	l.tellRows()
+	if err := l.tellRows(); err != nil {
+		return err
+	}
 	t.plan.Notes = append(t.plan.Notes, to.notes...)
 	return nil
 }
@@ -161,7 +163,7 @@ func (l *load) openRows(ctx context.Context, r *LoadRequest, to *found) ([]NewCo
 }
 
 // tellRows tells the input which columns its fields go to.
-func (l *load) tellRows() {
+func (l *load) tellRows() error {
 	width := max(l.rows.Width(), len(l.rows.Names()))
 	for _, c := range l.plan.Columns {
 		width = max(width, c.Field+1)
@@ -175,11 +177,16 @@ func (l *load) tellRows() {
 	}
 	switch rows := l.rows.(type) {
 	case *rowfile.Input:
+		layout := rows.Layout()
+		if err := layout.CheckForced(names); err != nil {
+			return err
+		}
 		rows.SetColumns(names)
 		rows.SetArrays(arrays)
 	case *given:
 		rows.planned(l)
 	}
+	return nil
 }
 
 // close ends what the input holds open.

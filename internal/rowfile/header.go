@@ -3,6 +3,7 @@ package rowfile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pghaul/pghaul/planner"
@@ -22,6 +23,25 @@ func CheckHeader(names, columns []string) error {
 	for i, name := range names {
 		if name != columns[i] {
 			return &planner.Error{Message: fmt.Sprintf(`column name mismatch in header line field %d: got "%s", expected "%s"`, i+1, name, columns[i])}
+		}
+	}
+	return nil
+}
+
+// CheckForced refuses names of ForceNull and ForceNotNull that are neither columns that fields go to nor names of fields, as COPY does: a name that
+// is misspelt would change nothing. So would any name in a format without quotes.
+func (l *Layout) CheckForced(columns []string) error {
+	if !l.isCSV() && len(l.ForceNull)+len(l.ForceNotNull) > 0 {
+		return usage("FORCE_NULL and FORCE_NOT_NULL are for CSV", "The input is "+formatWords[l.Format]+".")
+	}
+	for _, forced := range []struct {
+		names []string
+		what  string
+	}{{l.ForceNull, "FORCE_NULL"}, {l.ForceNotNull, "FORCE_NOT_NULL"}} {
+		for _, name := range forced.names {
+			if name != "*" && !slices.Contains(columns, name) && !slices.Contains(l.Names, name) {
+				return &planner.Error{Message: fmt.Sprintf("%s column %q is not loaded", forced.what, name), Hint: "Name columns that fields go to, or * for all."}
+			}
 		}
 	}
 	return nil

@@ -80,9 +80,7 @@ func (l *Layout) settleRows(text []byte, whole bool, mark int) error {
 			l.Header = WithHeader
 		}
 	}
-	if len(rows) > 0 {
-		l.Width = len(rows[0].fields)
-	}
+	l.Width = widthOf(rows, l.hasHeader())
 	if !l.hasHeader() {
 		l.Lead = l.lead(mark, nil)
 		return nil
@@ -100,6 +98,29 @@ func (l *Layout) settleRows(text []byte, whole bool, mark int) error {
 	}
 	l.Lead = l.lead(mark, rest[:end])
 	return l.readHeader(rows[0])
+}
+
+// widthOf is the number of fields that most of the first rows have, the header's where there is one: a first row that is no row like the others is
+// one to refuse, and says nothing about them.
+func widthOf(rows []sample, header bool) int {
+	if len(rows) == 0 {
+		return 0
+	}
+	best, times := len(rows[0].fields), map[int]int{}
+	if header {
+		return best
+	}
+	for _, r := range rows {
+		if r.bad == nil {
+			times[len(r.fields)]++
+		}
+	}
+	for _, r := range rows {
+		if n := len(r.fields); times[n] > times[best] {
+			best = n
+		}
+	}
+	return best
 }
 
 // lead is what a file of refused rows begins with.

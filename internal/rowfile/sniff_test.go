@@ -19,6 +19,7 @@ func TestSniff(t *testing.T) {
 		{"the target's width decides", "1;2;9,3\n4;5;9,6\n", Layout{Columns: []string{"a", "b"}}, Layout{Format: CSV, Delimiter: ',', Width: 2, Ends: EndLF}, ""},
 		{"tabs", "1\t2\n3\t4\n", Layout{}, Layout{Format: CSV, Delimiter: '\t', Width: 2, Ends: EndLF}, ""},
 		{"delimiters in quotes", "\"a;b;c\",1\n\"a;b;c\",2\n", Layout{}, Layout{Format: CSV, Delimiter: ',', Width: 2, Ends: EndLF}, ""},
+		{"a first row unlike the others", "garbage\n1,x,2\n2,y,3\n", Layout{Columns: []string{"a", "b", "c"}}, Layout{Format: CSV, Delimiter: ',', Width: 3, Ends: EndLF}, ""},
 		{"one column", "abc\ndef\n", Layout{}, Layout{Format: CSV, Delimiter: ',', Width: 1, Ends: EndLF}, ""},
 		{"COPY text by its NULLs", "1\t\\N\n2\tx\n", Layout{}, Layout{Format: Text, Delimiter: '\t', Width: 2, Ends: EndLF}, ""},
 		{"COPY text by its escapes", "1\ta\\nb\n2\tx\n", Layout{}, Layout{Format: Text, Delimiter: '\t', Width: 2, Ends: EndLF}, ""},
@@ -83,5 +84,28 @@ func TestCheckHeader(t *testing.T) {
 		if err == nil && tt.want != "" || err != nil && err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %q", tt.names, err, tt.want)
 		}
+	}
+}
+
+func TestCheckForced(t *testing.T) {
+	tests := []struct {
+		name  string
+		l     Layout
+		fails string
+	}{
+		{"columns", Layout{Format: CSV, ForceNull: []string{"a"}, ForceNotNull: []string{"b"}}, ""},
+		{"all", Layout{Format: TSV, ForceNull: []string{"*"}}, ""},
+		{"a field's name", Layout{Format: CSV, Names: []string{"A"}, ForceNull: []string{"A"}}, ""},
+		{"no column", Layout{Format: CSV, ForceNull: []string{"a", "x"}}, `FORCE_NULL column "x" is not loaded`},
+		{"no column not null", Layout{Format: CSV, ForceNotNull: []string{"y"}}, `FORCE_NOT_NULL column "y" is not loaded`},
+		{"no quotes", Layout{Format: Text, ForceNull: []string{"a"}}, "FORCE_NULL and FORCE_NOT_NULL are for CSV"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.l.CheckForced([]string{"a", "b", ""})
+			if tt.fails == "" && err != nil || tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails)) {
+				t.Errorf("got error %v, want %q", err, tt.fails)
+			}
+		})
 	}
 }
