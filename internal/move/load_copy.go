@@ -118,6 +118,7 @@ type copying struct {
 	number int64 // rows written to all statements
 	first  int64 // number of the first row of in
 	took   int64 // that the target has counted
+	sent   int64 // rows that the gauge has counted
 	at     cursor
 	buffer []byte
 }
@@ -197,9 +198,17 @@ func (c *copying) send(data []byte, rows int64) error {
 		data, rows = nil, 0
 	}
 	c.gauge.wrote(len(data), time.Since(began))
-	c.gauge.moved(rows, 0)
+	c.count(rows)
 	return nil
 }
+
+func (c *copying) count(rows int64) {
+	c.sent += rows
+	c.gauge.moved(rows, 0)
+}
+
+// takeBack is for rows that are taken back, to be sent once more.
+func (c *copying) takeBack() { c.gauge.moved(-c.sent, 0) }
 
 // finish ends the open COPY, if any.
 func (c *copying) finish() error {

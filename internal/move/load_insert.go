@@ -11,13 +11,21 @@ import (
 )
 
 // insertRows sends rows of a batch as parameters of INSERT statements, for targets that COPY cannot serve. Pieces are COPY text.
-func (s *loader) insertRows(ctx context.Context, b *loadBatch, rows []stretch) (int64, error) {
-	var took int64
+func (s *loader) insertRows(ctx context.Context, b *loadBatch, rows []stretch) (took int64, err error) {
+	sent := 0
+	defer func() {
+		if err != nil { // They are taken back, to be sent once more.
+			s.w.gauge.moved(-int64(sent), 0)
+		}
+	}()
 	var values [][]byte
 	pending := 0
 	send := func() error {
 		n, err := s.insert(ctx, values, pending)
 		took += n
+		if err == nil {
+			sent += pending
+		}
 		values, pending = values[:0], 0
 		return err
 	}

@@ -163,7 +163,9 @@ func (c *copying) writeLarge(ctx context.Context, p *piece) error {
 	case err != nil:
 		return errors.Join(err, c.abandon("the input could not be read"))
 	}
-	c.gauge.moved(1, 0)
+	if !c.aside {
+		c.count(1)
+	}
 	return nil
 }
 

@@ -71,10 +71,12 @@ func (s *loader) copyRows(ctx context.Context, b *loadBatch, rows []stretch, int
 	defer func() { s.buffer = c.buffer }()
 	for _, r := range rows {
 		if err := c.write(ctx, b.pieces[r.piece], r.from, r.to); err != nil {
+			c.takeBack()
 			return 0, err
 		}
 	}
 	if err := c.finish(); err != nil {
+		c.takeBack()
 		return 0, err
 	}
 	return c.took, nil
