@@ -168,11 +168,12 @@ func (l *load) tellRows() error {
 	for _, c := range l.plan.Columns {
 		width = max(width, c.Field+1)
 	}
-	names, arrays := make([]string, width), make([]byte, width)
+	names, arrays, documents := make([]string, width), make([]byte, width), make([]bool, width)
 	for _, c := range l.plan.Columns {
 		names[c.Field] = c.Name
 		if t := encodedType(&c.Type); t != nil {
 			arrays[c.Field] = t.Delim
+			documents[c.Field] = isDocument(t)
 		}
 	}
 	switch rows := l.rows.(type) {
@@ -183,6 +184,7 @@ func (l *load) tellRows() error {
 		}
 		rows.SetColumns(names)
 		rows.SetArrays(arrays)
+		rows.SetDocuments(documents)
 	case *given:
 		rows.planned(l)
 	}

@@ -41,6 +41,16 @@ func encodedType(t *planner.Type) *encode.Type {
 	return e
 }
 
+// isDocument reports whether values are json or jsonb, or arrays or domains of them, by OID (pg_type.dat).
+func isDocument(t *encode.Type) bool {
+	for ; t != nil; t = t.Elem {
+		if t.OID == 114 || t.OID == 3802 {
+			return true
+		}
+	}
+	return false
+}
+
 // discreteRanges are the built-in ranges and multiranges that have one form for each set of values, by OID (pg_range.dat).
 var discreteRanges = map[uint32]bool{3904: true, 3926: true, 3912: true, 4451: true, 4536: true, 4535: true}
 

@@ -12,11 +12,13 @@ type ndjsonParser struct {
 	names  []string
 	index  map[string]int
 	arrays []byte // by field: what stands between the elements of the array column that it goes to; 0 for other columns
-	row    Row
-	fields [][]byte
-	text   []byte // decoded strings of the row
-	kinds  []byte // of the values, by their first characters: '"' for a string
-	open   []byte // brackets
+	// documents are the fields of json and jsonb columns, and of arrays of them: strings are documents there, as in json_populate_record.
+	documents []bool
+	row       Row
+	fields    [][]byte
+	text      []byte // decoded strings of the row
+	kinds     []byte // of the values, by their first characters: '"' for a string
+	open      []byte // brackets
 }
 
 func newNDJSONParser(names []string, arrays []byte) *ndjsonParser {
@@ -152,7 +154,9 @@ func (p *ndjsonParser) value(line []byte, i, field int) (int, *RowError) {
 			return i, p.blame(syntaxFault(fault), field)
 		}
 		text := line[i+1 : end-1 : end-1]
-		if escaped {
+		if p.isDocument(field) {
+			text = line[i:end:end]
+		} else if escaped {
 			begin := len(p.text)
 			if p.text, fault = jsonUnescape(p.text, text, i+1); fault != nil {
 				return i, p.blame(syntaxFault(fault), field)
@@ -173,13 +177,17 @@ func (p *ndjsonParser) value(line []byte, i, field int) (int, *RowError) {
 		text = nil
 	case line[i] == '[' && field < len(p.arrays) && p.arrays[field] != 0:
 		begin := len(p.text)
-		if p.text, fault = appendArray(p.text, text, i, p.arrays[field]); fault != nil {
+		if p.text, fault = appendArray(p.text, text, i, p.arrays[field], p.isDocument(field)); fault != nil {
 			return i, p.blame(syntaxFault(fault), field)
 		}
 		text = p.text[begin:len(p.text):len(p.text)]
 	}
 	p.fields[field] = text
 	return end, nil
+}
+
+func (p *ndjsonParser) isDocument(field int) bool {
+	return field < len(p.documents) && p.documents[field]
 }
 
 func (p *ndjsonParser) blame(e *RowError, field int) *RowError {

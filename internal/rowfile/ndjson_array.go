@@ -1,9 +1,9 @@
 package rowfile
 
 // appendArray turns the text of a JSON array, which is known to be valid, into that of an array of the server (manual, "Arrays", Array Input and
-// Output Syntax): strings in quotes, null as NULL, inner arrays as further dimensions, objects as the JSON text of an element. at is where the text
-// begins, for faults.
-func appendArray(dst, s []byte, at int, delimiter byte) ([]byte, *jsonFault) {
+// Output Syntax): strings in quotes, null as NULL, inner arrays as further dimensions, objects as the JSON text of an element. Where elements are
+// documents strings are JSON texts too. at is where the text begins, for faults.
+func appendArray(dst, s []byte, at int, delimiter byte, documents bool) ([]byte, *jsonFault) {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '[':
@@ -21,7 +21,9 @@ func appendArray(dst, s []byte, at int, delimiter byte) ([]byte, *jsonFault) {
 				return dst, fault
 			}
 			begin := len(dst)
-			if dst, fault = jsonUnescape(dst, s[i+1:end-1], at+i+1); fault != nil {
+			if documents {
+				dst = append(dst, s[i:end]...)
+			} else if dst, fault = jsonUnescape(dst, s[i+1:end-1], at+i+1); fault != nil {
 				return dst, fault
 			}
 			dst = quoteElement(dst, begin)

@@ -296,11 +296,14 @@ func (p *ndjsonParser) largeValue(raw io.ReaderAt, s *jsonStream, field int) (La
 	from := s.at
 	c, _ := s.peek()
 	if c == '"' {
-		size, fault := s.text(nil, true)
+		size, fault := s.text(nil, !p.isDocument(field))
 		if fault != nil {
 			return LargeField{}, syntaxFault(fault)
 		}
 		to := s.at
+		if p.isDocument(field) {
+			return LargeField{Size: to - from, Open: func() io.Reader { return io.NewSectionReader(raw, from, to-from) }}, nil
+		}
 		return LargeField{Size: size, Open: func() io.Reader {
 			text := newJSONStream(raw, from, to)
 			text.skip(1)
@@ -312,13 +315,13 @@ func (p *ndjsonParser) largeValue(raw io.ReaderAt, s *jsonStream, field int) (La
 	}
 	size := s.at - from
 	if c == '[' && field < len(p.arrays) && p.arrays[field] != 0 {
-		return largeArray(raw, from, size, p.arrays[field])
+		return largeArray(raw, from, size, p.arrays[field], p.isDocument(field))
 	}
 	return LargeField{Null: c == 'n', Size: size, Open: func() io.Reader { return io.NewSectionReader(raw, from, size) }}, nil
 }
 
 // largeArray turns an array of a large row into one of the server.
-func largeArray(raw io.ReaderAt, from, size int64, delimiter byte) (LargeField, *RowError) {
+func largeArray(raw io.ReaderAt, from, size int64, delimiter byte, documents bool) (LargeField, *RowError) {
 	if size > maxLargeArray {
 		return LargeField{}, &RowError{
 			State: "54000", Message: fmt.Sprintf("an array of %d bytes is too large to be read", size),
@@ -330,7 +333,7 @@ func largeArray(raw io.ReaderAt, from, size int64, delimiter byte) (LargeField, 
 	if n, err := raw.ReadAt(text, from); n < len(text) {
 		return LargeField{}, &RowError{State: "58030", Message: "could not read the row again: " + err.Error()}
 	}
-	array, fault := appendArray(nil, text, int(from), delimiter)
+	array, fault := appendArray(nil, text, int(from), delimiter, documents)
 	if fault != nil {
 		return LargeField{}, syntaxFault(fault)
 	}

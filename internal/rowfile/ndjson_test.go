@@ -46,6 +46,24 @@ func TestNDJSONValues(t *testing.T) {
 	}
 }
 
+// TestNDJSONDocuments: in columns of json a string stays one.
+func TestNDJSONDocuments(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{`{"a":"x\"\u00e9","b":"x\"\u00e9"}`, `"x\"\u00e9"|x"é`},
+		{`{"a":["x",1,null,{"k":"v"}],"b":["x"]}`, `{"\"x\"",1,NULL,"{\"k\":\"v\"}"}|["x"]`},
+		{`{"a":null,"b":"null"}`, `~|null`},
+	} {
+		in := opened(t, nil, Layout{}, fileOf(t, "f", []byte(c.line)))
+		in.SetArrays([]byte{',', 0})
+		in.SetDocuments([]bool{true, false})
+		rows, _, err := drain(t, in, 0, Position{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustEqual(t, c.line, rows, []string{c.want})
+	}
+}
+
 func TestNDJSONRefused(t *testing.T) {
 	const bad = "!22P02 invalid input syntax for type json|At byte "
 	cases := []struct{ line, want string }{

@@ -12,12 +12,13 @@ import (
 
 // Input is the files of one load. It implements Rows.
 type Input struct {
-	sources []*source
-	parquet []*parquetFile // of the sources, when that is their format
-	layout  Layout
-	names   []string
-	width   int
-	arrays  []byte
+	sources   []*source
+	parquet   []*parquetFile // of the sources, when that is their format
+	layout    Layout
+	names     []string
+	width     int
+	arrays    []byte
+	documents []bool
 }
 
 var _ Rows = (*Input)(nil)
@@ -244,6 +245,10 @@ func (in *Input) SetColumns(names []string) {
 // made afterwards.
 func (in *Input) SetArrays(delimiters []byte) { in.arrays = slices.Clone(delimiters) }
 
+// SetDocuments says which fields go to columns of json and jsonb, or of arrays of them: a JSON string of NDJSON is a document of its own there, with
+// its quotes, as json_populate_record has it (populate_scalar in jsonfuncs.c). It counts for parsers that are made afterwards.
+func (in *Input) SetDocuments(fields []bool) { in.documents = slices.Clone(fields) }
+
 // Open implements Rows.
 func (in *Input) Open(ctx context.Context, file int, from Position) (Stream, error) {
 	s := in.sources[file]
@@ -281,7 +286,9 @@ func (s *source) stream(c *contents, file int, from Position) (Stream, error) {
 func (in *Input) Parser() Parser {
 	switch in.layout.Format {
 	case NDJSON:
-		return newNDJSONParser(in.names, in.arrays)
+		p := newNDJSONParser(in.names, in.arrays)
+		p.documents = in.documents
+		return p
 	case Binary:
 		return &binaryParser{width: in.width}
 	case Parquet:

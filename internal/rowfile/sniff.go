@@ -143,6 +143,9 @@ func formatOf(head []byte) Format {
 		return Parquet
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, utf8BOM), " \t\r\n")
+	if inner := bytes.TrimLeft(text[min(1, len(text)):], " \t\r\n"); len(inner) > 0 && text[0] == '[' && inner[0] == '{' {
+		text = inner // One array of objects, which is no NDJSON; that is told there.
+	}
 	if len(text) > 1 && text[0] == '{' {
 		// An object begins with a key or ends at once; a row of CSV may begin with a brace too, as arrays of the server do.
 		if next := bytes.TrimLeft(text[1:], " \t\r\n"); len(next) > 0 && (next[0] == '}' || next[0] == '"' && beginsKey(next)) {

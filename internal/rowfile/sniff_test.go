@@ -25,6 +25,7 @@ func TestSniff(t *testing.T) {
 		{"COPY text by its escapes", "1\ta\\nb\n2\tx\n", Layout{}, Layout{Format: Text, Delimiter: '\t', Width: 2, Ends: EndLF}, ""},
 		{"CSV with backslashes", "1\t\"a\\nb\"\n2\tx\n", Layout{}, Layout{Format: CSV, Delimiter: '\t', Width: 2, Ends: EndLF}, ""},
 		{"JSON", " {\"a\": 1}\n", Layout{}, Layout{Format: NDJSON}, ""},
+		{"an array of objects", "[\n {\"a\": 1},\n {\"a\": 2}]\n", Layout{}, Layout{Format: NDJSON}, ""},
 		{"an array is no JSON", "{1,2},x\n{3},y\n", Layout{}, Layout{Format: CSV, Delimiter: ',', Width: 3, Ends: EndLF}, ""},
 		{"Parquet", "PAR1\x15\x00", Layout{}, Layout{Format: Parquet}, ""},
 		{"COPY binary", "PGCOPY\n\xff\r\n\x00\x00\x00", Layout{}, Layout{Format: Binary}, ""},
