@@ -71,7 +71,8 @@ type LoadOptions struct {
 	// DeferIndexes builds the indexes anew behind the rows of a table that has some. Defaults to false.
 	DeferIndexes bool
 
-	// Analyze runs ANALYZE when the rows are in. Defaults to planner.Decide: yes.
+	// Analyze runs ANALYZE when the rows are in. Defaults to planner.Decide: for a table that is made or replaced, while any other is left to
+	// autovacuum as after COPY.
 	Analyze planner.Tristate
 
 	// Triggers at planner.No keeps triggers and foreign keys from firing, which takes a superuser. Defaults to firing them.

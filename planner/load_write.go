@@ -202,9 +202,11 @@ func (s *loading) forgetLoads() []string {
 	return all
 }
 
-// analyze has the server's planner told of the new rows.
+// analyze has the server's planner told of the new rows. Unless it is asked for, that is left to autovacuum, as after any COPY, but for a new table:
+// of that the server's planner knows nothing at all.
 func (s *loading) analyze(p *Plan) {
-	if s.asked.Analyze == No || !s.created && s.target.Kind != Table && s.target.Kind != Partitioned {
+	isNew := s.created || s.fill() == Replace
+	if s.asked.Analyze == No || s.asked.Analyze == Decide && !isNew || !s.created && s.target.Kind != Table && s.target.Kind != Partitioned {
 		return
 	}
 	if !s.created && !s.target.IsOwner && !s.facts.TargetServer.Superuser {

@@ -77,7 +77,7 @@ func (f *loadFlags) howGroup() flagGroup {
 	g.flags.BoolVar(&o.DeferIndexes, "defer-indexes", false, "drop the indexes and build them anew behind the rows")
 	tristates := []planner.Tristate{planner.Decide, planner.Yes, planner.No}
 	g.flags.Var(choiceFlag(&o.Freeze, "auto|yes|no", "auto", []string{"auto", "yes", "no"}, tristates), "freeze", "write rows already frozen; yes when no value is given")
-	g.flags.Var(choiceFlag(&o.Analyze, "yes|no", "yes", []string{"yes", "no"}, []planner.Tristate{planner.Decide, planner.No}), "analyze-table", "run ANALYZE behind the rows")
+	g.flags.Var(choiceFlag(&o.Analyze, "auto|yes|no", "auto", []string{"auto", "yes", "no"}, tristates), "analyze-table", "run ANALYZE behind the rows; auto does for a table that is made or replaced")
 	g.flags.Var(choiceFlag(&o.Triggers, "yes|no", "yes", []string{"yes", "no"}, []planner.Tristate{planner.Decide, planner.No}), "triggers", "fire triggers and check foreign keys; no needs a superuser")
 	g.flags.BoolVar(&o.NotLogged, "not-logged", false, "method pages: write no WAL; refused where standbys or archives would miss the rows")
 	g.flags.BoolVar(&o.AcceptMissing, "accept-missing-on-standbys", false, "with --not-logged: standbys and archives may miss the rows")
