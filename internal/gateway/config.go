@@ -101,6 +101,9 @@ type Config struct {
 	// HTTP is the address of the metrics and the status page. Defaults to none.
 	HTTP string
 
+	// Version is what the console and the metrics call this program's version. Defaults to "unknown".
+	Version string
+
 	// Logger gets what happens to connections. Defaults to slog's own default.
 	Logger *slog.Logger
 }
@@ -121,6 +124,7 @@ func (c *Config) withDefaults() *Config {
 	fill(&full.SendBuffer, defaultBuffer)
 	fill(&full.UpstreamSSLMode, sslPrefer)
 	fill(&full.ChannelBinding, bindingPrefer)
+	fill(&full.Version, "unknown")
 	if full.Logger == nil {
 		full.Logger = slog.Default()
 	}
