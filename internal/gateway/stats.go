@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,11 +36,11 @@ const (
 	maxTables   = 1000
 	otherTables = "(others)"
 	maxReasons  = 100
+	maxName     = 63
 )
 
 // Stats counts what becomes of the INSERTs that a gateway sees, by table and by session; Traffic counts the relay's own work.
-// Its methods, and those of SessionStats and TableStats, may be called from several
-// goroutines.
+// Its methods, and those of SessionStats and TableStats, may be called from several goroutines.
 type Stats struct {
 	started time.Time
 
@@ -62,20 +63,39 @@ func newStats() *Stats {
 	}
 }
 
-// Open begins the counting of a session. User, database and application are as the start-up packet has them. The caller
-// calls Close at the session's end.
-func (s *Stats) Open(client, user, database, application string, tls bool, mode string) *SessionStats {
-	session := &SessionStats{
-		stats: s, started: time.Now(), client: client, user: user, database: database, application: application, tls: tls,
-		touched: map[tableKey]*TableStats{},
+// Origin is where a session comes from.
+type Origin struct {
+	Client                      string // its address
+	User, Database, Application string // as the start-up packet has them; Database empty: the user's
+	TLS                         bool   // between client and gateway
+	Mode                        string // that it starts with
+
+	// Bytes reads how many bytes have come from the client and how many have gone to it. nil is none.
+	Bytes func() (received, sent int64)
+}
+
+// Open begins the counting of a session. The caller calls Close at the session's end.
+func (s *Stats) Open(o Origin) *SessionStats {
+	if o.Database == "" {
+		o.Database = o.User
 	}
-	session.mode.Store(&mode)
+	for _, name := range []*string{&o.Client, &o.User, &o.Database, &o.Application} {
+		*name = clip(*name)
+	}
+	session := &SessionStats{stats: s, started: time.Now(), origin: o}
+	session.mode.Store(&o.Mode)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next++
 	session.id = s.next
 	s.sessions[session.id] = session
 	return session
+}
+
+// clip makes a name fit to be kept and shown: not longer than the server keeps one (NAMEDATALEN), and valid UTF-8, without
+// which the metrics could not be read.
+func clip(name string) string {
+	return strings.ToValidUTF8(name[:min(len(name), maxName)], "")
 }
 
 // table finds a table's counters, or makes them.
@@ -98,19 +118,16 @@ func (s *Stats) table(key tableKey) *TableStats {
 
 // SessionStats counts what one session does.
 type SessionStats struct {
-	stats                               *Stats
-	id                                  uint64
-	started                             time.Time
-	client, user, database, application string
-	tls                                 bool
+	stats   *Stats
+	id      uint64
+	started time.Time
+	origin  Origin
 
-	mode     atomic.Pointer[string]
-	copying  atomic.Bool
-	received atomic.Int64
-	sent     atomic.Int64
-	inserts  atomic.Int64
-	taken    atomic.Int64
-	rows     atomic.Int64
+	mode    atomic.Pointer[string]
+	copying atomic.Bool
+	inserts atomic.Int64
+	taken   atomic.Int64
+	rows    atomic.Int64
 
 	mu      sync.Mutex
 	touched map[tableKey]*TableStats // saves the lock that all sessions share
@@ -130,12 +147,6 @@ func (c *SessionStats) Close() {
 // ID is the session's number, from 1 in the order of their beginning.
 func (c *SessionStats) ID() uint64 { return c.id }
 
-// Received counts bytes that came from the client.
-func (c *SessionStats) Received(n int) { c.received.Add(int64(n)) }
-
-// Sent counts bytes that went to the client.
-func (c *SessionStats) Sent(n int) { c.sent.Add(int64(n)) }
-
 // SetMode notes the mode that the session is in now.
 func (c *SessionStats) SetMode(mode string) { c.mode.Store(&mode) }
 
@@ -148,15 +159,19 @@ func (c *SessionStats) Table(schema, table string) *TableStats {
 	if table == "" {
 		return c.stats.nowhere
 	}
-	key := tableKey{c.database, schema, table}
+	key := tableKey{c.origin.Database, clip(schema), clip(table)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.touched[key]
-	if t == nil {
-		t = c.stats.table(key)
-		if len(c.touched) < maxTables {
-			c.touched[key] = t
-		}
+	if t != nil {
+		return t
+	}
+	t = c.stats.table(key)
+	if c.touched == nil {
+		c.touched = map[tableKey]*TableStats{}
+	}
+	if len(c.touched) < maxTables {
+		c.touched[key] = t
 	}
 	return t
 }

@@ -78,16 +78,18 @@ type Snapshot struct {
 }
 
 func (c *SessionStats) counts() Counts {
-	return Counts{
-		Received: c.received.Load(), Sent: c.sent.Load(),
-		Inserts: c.inserts.Load(), Taken: c.taken.Load(), Rows: c.rows.Load(),
+	n := Counts{Inserts: c.inserts.Load(), Taken: c.taken.Load(), Rows: c.rows.Load()}
+	if c.origin.Bytes != nil {
+		n.Received, n.Sent = c.origin.Bytes()
 	}
+	return n
 }
 
 func (c *SessionStats) view() SessionView {
+	o := &c.origin
 	return SessionView{
-		ID: c.id, Started: c.started, Client: c.client, User: c.user, Database: c.database, Application: c.application,
-		TLS: c.tls, Mode: *c.mode.Load(), Copying: c.copying.Load(), Counts: c.counts(),
+		ID: c.id, Started: c.started, Client: o.Client, User: o.User, Database: o.Database, Application: o.Application,
+		TLS: o.TLS, Mode: *c.mode.Load(), Copying: c.copying.Load(), Counts: c.counts(),
 	}
 }
 
@@ -104,6 +106,9 @@ func (t *TableStats) view() TableView {
 	}
 	return v
 }
+
+// Stats reads all counters of the INSERTs.
+func (g *Gateway) Stats() *Snapshot { return g.stats.Snapshot() }
 
 // Snapshot reads all counters.
 func (s *Stats) Snapshot() *Snapshot {
