@@ -98,7 +98,7 @@ type Config struct {
 	// AdminUsers are the roles that may ask the virtual database pghaul. Default to none.
 	AdminUsers []string
 
-	// HTTP is the address of the metrics and the status page. Defaults to none.
+	// HTTP is the address of the metrics and the status page: "host:port". Defaults to none.
 	HTTP string
 
 	// Version is what the console and the metrics call this program's version. Defaults to "unknown".
@@ -161,6 +161,8 @@ func (c *Config) validate() error {
 	}
 	add(c.StreamIdle < 0, fmt.Sprintf("the stream's idle time is negative (%v)", c.StreamIdle), "")
 	add((c.TLSCert == "") != (c.TLSKey == ""), "a TLS certificate and its key go together", "")
+	_, _, err = net.SplitHostPort(c.HTTP)
+	add(c.HTTP != "" && err != nil, fmt.Sprintf("cannot serve HTTP on %q", c.HTTP), reason(err))
 	all = append(all, c.validateUpstreamTLS()...)
 	return errors.Join(all...)
 }

@@ -82,6 +82,7 @@ func New(c *Config) (*Gateway, error) {
 		toServer: newBlockPool(config.ReceiveBuffer), toClient: newBlockPool(config.SendBuffer),
 		listening: make(chan struct{}), stats: newStats(), members: map[member]struct{}{}, keys: map[string]*session{},
 	}
+	g.console = g.serveConsole
 	if err := g.Reload(); err != nil {
 		return nil, err
 	}
@@ -99,6 +100,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if err := g.Check(ctx); err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
+	stopHTTP, err := g.startHTTP(ctx)
+	if err != nil {
+		return errors.Join(err, closeAll(listeners))
+	}
+	defer stopHTTP()
 	for _, l := range listeners {
 		g.addresses = append(g.addresses, l.Addr())
 		g.log.Info("listening", "address", l.Addr().String(), "upstream", g.upstream.String())
