@@ -27,7 +27,11 @@ func main() {
 
 // run carries out one command line and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := cancelOnSignal(stderr)
+	notice := "\nNOTICE:  cancelling and waiting for the servers; once more ends at once"
+	if len(args) > 0 && args[0] == "gateway" {
+		notice = "" // its log says so, which may be JSON
+	}
+	ctx, stop := cancelOnSignal(stderr, notice)
 	defer stop()
 	root := newRoot()
 	root.SetOut(stdout)
@@ -83,7 +87,7 @@ and never loses or doubles a row.`,
 		return nil
 	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err.Error()) })
-	root.AddCommand(newCopy(), newLoad(), newVerify(), newHeap(), newDemo(), newVersion())
+	root.AddCommand(newCopy(), newLoad(), newVerify(), newGateway(), newHeap(), newDemo(), newVersion())
 	return root
 }
 
@@ -135,8 +139,8 @@ func joinOptional(args []string) []string {
 }
 
 // cancelOnSignal returns a context that the first SIGINT or SIGTERM ends, so that the work on the servers is stopped in good
-// order. The second one ends the process at once.
-func cancelOnSignal(stderr io.Writer) (ctx context.Context, stop func()) {
+// order, and prints the notice. The second one ends the process at once.
+func cancelOnSignal(stderr io.Writer, notice string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -153,7 +157,9 @@ func cancelOnSignal(stderr io.Writer) (ctx context.Context, stop func()) {
 			if !first {
 				os.Exit(exitCancelled)
 			}
-			fmt.Fprintln(stderr, "\nNOTICE:  cancelling and waiting for the servers; once more ends at once")
+			if notice != "" {
+				fmt.Fprintln(stderr, notice)
+			}
 			cancel()
 		}
 	}()
