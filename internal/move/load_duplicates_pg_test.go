@@ -48,8 +48,7 @@ func duplicateTables(major int) []duplicateTable {
 // duplicateModel is what a table holds, row by row.
 type duplicateModel struct {
 	duplicateTable
-	rows  [][]string // k, l, v and the column that is not loaded
-	taken int        // rows inserted or updated, of the last batch
+	rows [][]string // k, l, v and the column that is not loaded
 }
 
 // put does with a row what the mode says, and reports whether it was dropped or refused.
