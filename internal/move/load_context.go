@@ -17,6 +17,7 @@ type copyPlace struct {
 	// noticed then (54000); so is an index entry that is too large, whose line is named, but nothing tells the two apart.
 	blurred bool
 	tail    string // what follows the line's number
+	around  string // the context in front of it: the functions that were running
 }
 
 // placeOf looks for the line of COPY to a relation. The context is in the server's language, but the relation and the number are not; all
@@ -31,7 +32,9 @@ func placeOf(e *pgconn.PgError, relation string) copyPlace {
 			if from += at; from > 0 && e.Where[from-1] != '\n' { // It stands in the text of something.
 				continue
 			}
-			return placeIn(e.Where[from+len(head):], from == 0, e.Code)
+			p := placeIn(e.Where[from+len(head):], from == 0, e.Code)
+			p.around = strings.TrimSuffix(e.Where[:from], "\n")
+			return p
 		}
 	}
 	return copyPlace{}

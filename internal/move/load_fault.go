@@ -44,6 +44,11 @@ func (l *load) refusedAt(sent *trail, c *copying, err error) error {
 			place = l.place(p, p.spans(l, []int{n})[0])
 		}
 	}
+	if place != "" { // COPY's own line counts from where this COPY began, and would contradict that of the file.
+		told := *pg
+		told.Where = at.around
+		e.Cause = &brief{text: pg.Message, err: &told}
+	}
 	if place != "" && at.blurred {
 		place = "at or shortly before " + place
 	}
@@ -112,6 +117,9 @@ func (r *run) explainLoad(t *table, err error) error {
 		e.Hint = loadHints[pg.Code]
 		if e.Hint == "" {
 			e.Hint = pg.Hint
+		}
+		if e.Hint == "" && t.load.wish.OnError == planner.StopOnError && placeOf(pg, "").aboutRow(pg) {
+			e.Hint = "The server does not say which row it means: --on-error set-aside with --reject-reasons FILE finds it, and loads the others."
 		}
 		e.Cause = &brief{text: pg.Message, err: err}
 	case connectionLost(err):
