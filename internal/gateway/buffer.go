@@ -11,8 +11,8 @@ import (
 // they are there. Two a session make 8 MB for 1000 sessions.
 const probeSize = 4 << 10
 
-// block is a piece of memory of a pool.
-type block struct{ bytes []byte }
+// buffer is a piece of memory of a pool.
+type buffer struct{ bytes []byte }
 
 // blockPool lends blocks of one size.
 type blockPool struct {
@@ -21,12 +21,12 @@ type blockPool struct {
 }
 
 func newBlockPool(size int) *blockPool {
-	return &blockPool{size: size, pool: sync.Pool{New: func() any { return &block{bytes: make([]byte, size)} }}}
+	return &blockPool{size: size, pool: sync.Pool{New: func() any { return &buffer{bytes: make([]byte, size)} }}}
 }
 
-func (p *blockPool) take() *block { return p.pool.Get().(*block) }
+func (p *blockPool) take() *buffer { return p.pool.Get().(*buffer) }
 
-func (p *blockPool) give(b *block) { p.pool.Put(b) }
+func (p *blockPool) give(b *buffer) { p.pool.Put(b) }
 
 // intake reads a connection block by block, and holds a block only while there is something in it.
 type intake struct {
@@ -36,7 +36,7 @@ type intake struct {
 
 	try   func(fd uintptr) bool // in.attempt, bound once
 	carry []byte                // goes before what is read next
-	held  *block
+	held  *buffer
 	n     int
 	err   error
 

@@ -1,13 +1,9 @@
 package gateway
 
 import (
-	"context"
-	"io"
-	"log/slog"
 	"net"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/pghaul/pghaul/internal/cluster"
 	"github.com/pghaul/pghaul/internal/clustertest"
@@ -24,49 +20,6 @@ func socketOf(t testing.TB, s *cluster.Server) string {
 	}
 	return u.Query().Get("host") + ":" + u.Query().Get("port")
 }
-
-// start runs a gateway until the test ends, and fails the test when anything of it is left then.
-func start(t testing.TB, c *Config) *Gateway {
-	t.Helper()
-	if len(c.Listen)+len(c.Listeners) == 0 {
-		c.Listen = []string{"127.0.0.1:0"}
-	}
-	if c.DrainTimeout == 0 {
-		c.DrainTimeout = -1
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
-	g, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run(t, g)
-}
-
-func run(t testing.TB, g *Gateway) *Gateway {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- g.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("the gateway ended: %v", err)
-		}
-		if open := g.Traffic().Open; open != 0 {
-			t.Errorf("%d connections are left", open)
-		}
-	})
-	waiting, stop := context.WithTimeout(ctx, time.Minute)
-	defer stop()
-	if _, err := g.Addresses(waiting); err != nil {
-		t.Fatalf("the gateway does not listen: %v", err)
-	}
-	return g
-}
-
-func addressOf(g *Gateway) string { return g.addresses[0].String() }
 
 // through is the address of a database by way of a gateway.
 func through(t testing.TB, g *Gateway, uri string) string {
