@@ -64,7 +64,7 @@ func newLoadArena(t *testing.T, way loadWayTest) *loadArena {
 	t.Helper()
 	dir := t.TempDir()
 	a := &loadArena{loadWayTest: way, target: clustertest.Database(t), line: newProxy(t, clustertest.Server(t)), path: filepath.Join(dir, "in.csv"), reject: filepath.Join(dir, "out.csv")}
-	for i := range 900 {
+	for i := range 500 {
 		id, v := fmt.Sprint(i), fmt.Sprint(i+1)
 		switch i % 100 {
 		case 17, 18, 19, 20, 21:
@@ -177,7 +177,7 @@ func (a *loadArena) judge(t *testing.T, before string, err error) string {
 
 func TestLoadOverLostConnections(t *testing.T) {
 	t.Parallel()
-	for _, way := range loadWayTests() {
+	for n, way := range loadWayTests() {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			a := newLoadArena(t, way)
@@ -189,11 +189,12 @@ func TestLoadOverLostConnections(t *testing.T) {
 			}
 			seen := map[string]int{}
 			random := rand.New(rand.NewPCG(5, 6))
-			for i, at := range positions(random, a.line.count(), 6) {
+			total := a.line.count()
+			for i, at := range []int64{1 + random.Int64N(total), total - random.Int64N(3000), total / 2} {
 				a.reset(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				f := fault{cutAt: at}
-				if i%2 == 1 {
+				if (n+i)%2 == 1 {
 					f = fault{callAt: at, call: cancel}
 				}
 				a.line.arm(f)
@@ -203,7 +204,7 @@ func TestLoadOverLostConnections(t *testing.T) {
 				seen[a.judge(t, before, err)]++
 				clean(t, a.target)
 				if t.Failed() {
-					t.Fatalf("disturbed at byte %d by %v: %s", at, i%2 == 1, spelled(err))
+					t.Fatalf("disturbed at byte %d by a cancel: %v: %s", at, (n+i)%2 == 1, spelled(err))
 				}
 			}
 			t.Log(seen)
@@ -268,30 +269,28 @@ func TestKilledLoadGoesOn(t *testing.T) {
 			t.Parallel()
 			a := newLoadArena(t, way)
 			random := rand.New(rand.NewPCG(7, 8))
-			for range 2 {
-				a.reset(t)
-				kills, halfway := 0, 0
-				for at := int64(1500000); ; at = 100000 + random.Int64N(2400000) {
-					if kills > 7 {
-						at = 0
-					}
-					said, err := a.victim(t, at)
-					sessionsGone(t, a.target)
-					if err == nil {
-						break
-					}
-					if !strings.Contains(err.Error(), "signal: killed") {
-						t.Fatalf("%v: %s", err, said)
-					}
-					if kills++; clustertest.Query(t, a.target, "SELECT count(*) > 0 FROM t") == "t" {
-						halfway++
-					}
+			a.reset(t)
+			kills, halfway := 0, 0
+			for at := int64(1500000); kills < 50; at = 500000 + random.Int64N(2500000) {
+				if halfway > 2 {
+					at = 0
 				}
-				if a.judge(t, "", nil); halfway == 0 || t.Failed() {
-					t.Fatalf("after %d kills, %d of them halfway", kills, halfway)
+				said, err := a.victim(t, at)
+				sessionsGone(t, a.target)
+				if err == nil {
+					break
 				}
-				t.Logf("%d kills, %d of them halfway", kills, halfway)
+				if !strings.Contains(err.Error(), "signal: killed") {
+					t.Fatalf("%v: %s", err, said)
+				}
+				if kills++; clustertest.Query(t, a.target, "SELECT count(*) > 0 FROM t") == "t" {
+					halfway++
+				}
 			}
+			if a.judge(t, "", nil); halfway == 0 || t.Failed() {
+				t.Fatalf("after %d kills, %d of them halfway", kills, halfway)
+			}
+			t.Logf("%d kills, %d of them halfway", kills, halfway)
 		})
 	}
 }
@@ -299,8 +298,8 @@ func TestKilledLoadGoesOn(t *testing.T) {
 // TestLoadBackendsDie ends the server's processes in mid-load.
 func TestLoadBackendsDie(t *testing.T) {
 	t.Parallel()
-	for _, way := range loadWayTests() {
-		if way.atomic == planner.OneTransaction && way.define == "" {
+	for n, way := range loadWayTests() {
+		if n%2 == 1 {
 			continue
 		}
 		t.Run(way.name, func(t *testing.T) {
@@ -308,7 +307,7 @@ func TestLoadBackendsDie(t *testing.T) {
 			a := newLoadArena(t, way)
 			a.reset(t)
 			before := a.contents(t)
-			a.line.arm(fault{callAt: 700000, call: func() {
+			a.line.arm(fault{callAt: 450000, call: func() {
 				clustertest.Query(t, a.target, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'")
 			}})
 			_, err := a.load(t.Context(), a.line.uri(t, a.target), a.reject)
@@ -325,8 +324,8 @@ func TestLoadBackendsDie(t *testing.T) {
 // TestLoadDiskFull fills the server's disk at a row, and makes room for the next run.
 func TestLoadDiskFull(t *testing.T) {
 	t.Parallel()
-	for _, way := range loadWayTests() {
-		if way.define == "" || way.wish.Fill == planner.Replace {
+	for n, way := range loadWayTests() {
+		if way.define == "" || way.wish.Fill == planner.Replace || n%2 == 1 {
 			continue
 		}
 		t.Run(way.name, func(t *testing.T) {
@@ -334,7 +333,7 @@ func TestLoadDiskFull(t *testing.T) {
 			a := newLoadArena(t, way)
 			a.reset(t)
 			before := a.contents(t)
-			clustertest.Exec(t, a.target, `CREATE FUNCTION filled() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF NEW.id = 655 THEN
+			clustertest.Exec(t, a.target, `CREATE FUNCTION filled() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF NEW.id = 455 THEN
 				RAISE EXCEPTION USING ERRCODE = '53100', MESSAGE = 'could not extend file: No space left on device'; END IF; RETURN NULL; END$$`,
 				"CREATE TRIGGER filled AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION filled()")
 			report, err := a.load(t.Context(), a.target, a.reject)
@@ -355,7 +354,7 @@ func TestLoadLeavesNothingRunning(t *testing.T) {
 	uri := clustertest.Database(t)
 	clustertest.Exec(t, uri, "CREATE TABLE t (id int, pad text)")
 	path := filepath.Join(t.TempDir(), "in.csv")
-	if err := os.WriteFile(path, []byte(strings.Repeat("1,"+strings.Repeat("p", 1000)+"\nx,y\n", 3000)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Repeat("1,"+strings.Repeat("p", 1000)+"\nx,y\n", 800)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	count := func() (goroutines, files int) {
@@ -384,7 +383,7 @@ func TestLoadLeavesNothingRunning(t *testing.T) {
 	}
 	once(time.Minute)
 	goroutines, files := count()
-	for after := time.Millisecond; after < time.Second; after = after * 3 / 2 {
+	for after := time.Millisecond; after < time.Second; after *= 3 {
 		once(after)
 	}
 	until(t, "all goroutines and files are gone", 5*time.Second, func() bool {
@@ -447,7 +446,7 @@ func TestLoadMaxErrors(t *testing.T) {
 		most    int64
 		percent float64
 		fails   bool
-	}{{bad, 0, false}, {bad - 1, 0, true}, {0, 0, true}, {-1, float64(bad)/9 + 0.1, false}, {-1, float64(bad)/9 - 0.1, true}} {
+	}{{bad, 0, false}, {bad - 1, 0, true}, {0, 0, true}, {-1, float64(bad)/5 + 0.1, false}, {-1, float64(bad)/5 - 0.1, true}} {
 		a.wish.MaxErrors, a.wish.MaxPercent, a.wish.Fill = c.most, c.percent, planner.Truncate
 		clustertest.Exec(t, a.target, "TRUNCATE t; INSERT INTO t VALUES (-1, 1, 'old')")
 		_, _ = os.Remove(a.reject), os.Remove(a.reject+".json")
