@@ -137,11 +137,12 @@ CREATE TABLE pghaul.load (key pg_catalog.text PRIMARY KEY, target pg_catalog.tex
 	`rows pg_catalog.int8, refused pg_catalog.int8, started pg_catalog.timestamptz, changed pg_catalog.timestamptz);
 END IF; END $pghaul$`
 
-// recordSQL notes how far the load has come.
+// recordSQL notes how far the load has come. It changes no row when the record is not the one that this run has left: another run of the same load
+// has committed rows meanwhile.
 func (s *loading) recordSQL() string {
 	return "INSERT INTO pghaul.load AS l (key, target, files, position, rows, refused, started, changed) VALUES ($1, " + unbound(s.targetName) + ", " +
 		unbound(s.someFiles()) + ", $2, $3, $4, pg_catalog.now(), pg_catalog.clock_timestamp()) ON CONFLICT (key) DO UPDATE SET position = EXCLUDED.position, " +
-		"rows = EXCLUDED.rows, refused = EXCLUDED.refused, changed = EXCLUDED.changed"
+		"rows = EXCLUDED.rows, refused = EXCLUDED.refused, changed = EXCLUDED.changed WHERE l.position OPERATOR(pg_catalog.=) $5"
 }
 
 // unbound is a string constant in which nothing looks like a parameter.

@@ -151,7 +151,8 @@ type LoadPlan struct {
 	Savepoints bool
 	Stage      *StagePlan
 	Check      *CheckPlan
-	// Record notes how far a load has come, in the transaction of the rows before it: $1 key, $2 position as JSON, $3 rows loaded, $4 rows refused.
+	// Record notes how far a load has come, in the transaction of the rows before it: $1 key, $2 position as JSON, $3 rows loaded, $4 rows refused, $5 the
+	// position that was recorded before, or NULL. No row is changed where that does not stand there any more.
 	Record string
 	Batch  *LoadBatch // method insert
 }

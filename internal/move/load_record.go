@@ -278,11 +278,24 @@ func (r *run) recordAndCommit(ctx context.Context, t *table, w *worker, rec *loa
 		return err
 	}
 	q := sqltext.QuoteLiteral
-	sql := bindText(l.plan.Record, q(t.key), q(string(text)), strconv.FormatInt(l.before.Rows+t.rows.Load()+rows, 10), strconv.FormatInt(l.refusals.before+l.refusals.count, 10))
-	if _, err := w.dst.exec(ctx, sql); err != nil {
+	last := "NULL"
+	if l.before.Position != "" {
+		last = q(l.before.Position)
+	}
+	sql := bindText(l.plan.Record, q(t.key), q(string(text)), strconv.FormatInt(l.before.Rows+t.rows.Load()+rows, 10), strconv.FormatInt(l.refusals.before+l.refusals.count, 10), last)
+	tag, err := w.dst.exec(ctx, sql)
+	if err != nil {
 		return err
 	}
-	return commit(ctx, t, w.dst)
+	if tag.RowsAffected() == 0 { // The rows of both runs would be in the table.
+		return &planner.Error{Message: "another run of the same load has committed rows into " + l.target, Detail: "Its record in pghaul.load has changed since this run has read it.",
+			Hint: "Let the other one end. The same command then goes on behind its rows."}
+	}
+	if err := commit(ctx, t, w.dst); err != nil {
+		return err
+	}
+	l.before.Position = string(text)
+	return nil
 }
 
 // kept says what of a load that has failed between two commits stands in the target, with the rows of this run.
