@@ -3,6 +3,7 @@ package sqltext
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -84,8 +85,8 @@ func (g *generator) quoted() string {
 		body := g.repeat(6, "a", "'", `\`, "$b$", "$aa$", "\n", "é", "a$", "$1", ";") + "."
 		return "$" + tag + "$" + strings.ReplaceAll(body, "$"+tag+"$", "") + "$" + tag + "$"
 	case 1:
-		escapes := append(plain, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, `\a`, `\"`, `\8`, `\é`, `\1`, `\12`, `\101`, `\x41`, `\x7`, `\xg`, `\x4é`,
-			`\303\251`, `\xc3\xa9`, `\u00e9`, `\u0041`, `\U0001f418`, `\uD83D\uDC18`, `\uD83D\U0000DC18`, `\`+"\n", `\501`, `\ `)
+		escapes := slices.Concat(plain, []string{`\\`, `\b`, `\f`, `\n`, `\r`, `\t`, `\a`, `\"`, `\8`, `\é`, `\1`, `\12`, `\101`, `\x41`, `\x7`, `\xg`, `\x4é`,
+			`\303\251`, `\xc3\xa9`, `\u00e9`, `\u0041`, `\U0001f418`, `\uD83D\uDC18`, `\uD83D\U0000DC18`, `\`+"\n", `\501`, `\ `})
 		s := g.one("E", "e") + "'" + g.repeat(8, escapes...) + "'"
 		for g.IntN(6) == 0 {
 			s += g.continuation() + "'" + g.repeat(4, escapes...) + "'"

@@ -1,6 +1,8 @@
 // Package sqltext quotes and reads the small pieces of SQL that pghaul
 // writes itself or is given by a user: identifiers, literals, table names and
-// name patterns.
+// name patterns. Of the statements that clients send it recognises INSERT ...
+// VALUES, whole or not at all, and the few around it (ParseInsert,
+// ParsePrepare, ParseExecute, ParseExplain, ParseSet).
 //
 // It knows the lexical rules of the server (manual, "Lexical Structure") and
 // nothing about a connection. Text is taken to be in UTF8 or another encoding
