@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/pghaul/pghaul/internal/catalog"
 	"github.com/pghaul/pghaul/planner"
 )
@@ -34,9 +36,22 @@ func OpenQuery(ctx context.Context, source, query string) (*QueryRows, error) {
 	}
 	if err := q.start(ctx, relation.Query); err != nil {
 		q.session.close()
-		return nil, &planner.Error{Message: "cannot run the query on " + at.server.Address, Cause: err}
+		return nil, queryFailed(at.server.Address, err)
 	}
 	return q, nil
+}
+
+// queryFailed names the query: its rows are read as if they were standard input, which the user has never heard of.
+func queryFailed(address string, err error) error {
+	e := &planner.Error{Message: "cannot run the query on " + address, Cause: err}
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &pg):
+		e.Cause = &brief{text: pg.Message, err: err}
+	case connectionLost(err):
+		e.Hint = "The server or the network went away. Run the same command again when it is back."
+	}
+	return e
 }
 
 func (q *QueryRows) start(ctx context.Context, query string) error {
@@ -58,7 +73,7 @@ func (q *QueryRows) Read(p []byte) (int, error) {
 		piece, err := q.out.next()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				err = &sideError{side: "source", err: err}
+				err = queryFailed(q.session.address, err)
 			}
 			return 0, err
 		}

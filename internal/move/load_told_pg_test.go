@@ -2,6 +2,7 @@ package move
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -41,5 +42,20 @@ func TestLoadToldWay(t *testing.T) {
 	var own *planner.Error
 	if !errors.As(err, &own) || !strings.Contains(own.Error(), "division by zero") || !strings.Contains(own.Hint, "--reject-reasons") {
 		t.Errorf("got error %v with hint %q", err, own.Hint)
+	}
+}
+
+// TestLoadToldQuery: a query that fails among its rows is named.
+func TestLoadToldQuery(t *testing.T) {
+	uri := clustertest.Database(t)
+	q, err := OpenQuery(t.Context(), uri, "SELECT 1 / (5 - g) AS id FROM generate_series(1, 9) AS g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = q.Close() }()
+	_, err = io.ReadAll(q)
+	var own *planner.Error
+	if !errors.As(err, &own) || !strings.HasPrefix(own.Message, "cannot run the query on ") || !strings.HasSuffix(err.Error(), ": division by zero") {
+		t.Errorf("got error %v", err)
 	}
 }
