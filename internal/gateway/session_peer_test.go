@@ -181,6 +181,8 @@ func (e *end) packet() packet {
 	return p
 }
 
+var silent = slog.New(slog.DiscardHandler)
+
 // start runs a gateway until the test ends, and fails the test when anything of it is left then.
 func start(t testing.TB, c *Config) *Gateway {
 	t.Helper()
@@ -191,7 +193,7 @@ func start(t testing.TB, c *Config) *Gateway {
 		c.DrainTimeout = -1
 	}
 	if c.Logger == nil {
-		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		c.Logger = silent
 	}
 	g, err := New(c)
 	if err != nil {
