@@ -70,7 +70,7 @@ func TestNumbersAreConstants(t *testing.T) {
 			}
 			store := func(value string) string {
 				o.run("savepoint s")
-				defer o.run("rollback to s")
+				defer o.run("rollback to s; release s")
 				if _, err := o.try("insert into n ("+column+") values ("+value+")", 0); err != nil {
 					var e *pgconn.PgError
 					errors.As(err, &e)
@@ -112,7 +112,7 @@ func TestSetIsServers(t *testing.T) {
 		} else if got := o.run("show pghaul.mode")[0].Rows[0][0]; string(got) != s.Value {
 			t.Errorf("%q: read as %s, the server says %q", sql, showSet(s), got)
 		}
-		o.run("rollback to s")
+		o.run("rollback to s; release s")
 	}
 	if recognised < 300 {
 		t.Errorf("%d were recognised: the test says too little", recognised)
@@ -153,7 +153,7 @@ func TestPrepareIsServers(t *testing.T) {
 		if o.preparedAs(p, prepare) && o.executedAs(e, execute) {
 			compared++
 		}
-		o.run("rollback to s")
+		o.run("rollback to s; release s")
 	}
 	if compared < 600 {
 		t.Errorf("%d were compared: the test says too little", compared)
@@ -219,7 +219,7 @@ func TestExplainIsServers(t *testing.T) {
 				t.Errorf("%q: read as %+v; in text %t, carried out %t", sql, e, text, analyze)
 			}
 		}
-		o.run("rollback to s")
+		o.run("rollback to s; release s")
 	}
 	if compared < 700 {
 		t.Errorf("%d were compared: the test says too little", compared)

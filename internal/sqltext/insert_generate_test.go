@@ -86,7 +86,7 @@ func (g *generator) quoted() string {
 		return "$" + tag + "$" + strings.ReplaceAll(body, "$"+tag+"$", "") + "$" + tag + "$"
 	case 1:
 		escapes := slices.Concat(plain, []string{`\\`, `\b`, `\f`, `\n`, `\r`, `\t`, `\a`, `\"`, `\8`, `\é`, `\1`, `\12`, `\101`, `\x41`, `\x7`, `\xg`, `\x4é`,
-			`\303\251`, `\xc3\xa9`, `\u00e9`, `\u0041`, `\U0001f418`, `\uD83D\uDC18`, `\uD83D\U0000DC18`, `\`+"\n", `\501`, `\ `})
+			`\303\251`, `\xc3\xa9`, `\u00e9`, `\u0041`, `\U0001f418`, `\uD83D\uDC18`, `\uD83D\U0000DC18`, `\` + "\n", `\501`, `\ `})
 		s := g.one("E", "e") + "'" + g.repeat(8, escapes...) + "'"
 		for g.IntN(6) == 0 {
 			s += g.continuation() + "'" + g.repeat(4, escapes...) + "'"

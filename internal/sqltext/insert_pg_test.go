@@ -14,7 +14,7 @@ import (
 )
 
 // oracle is a session with the tables of the generator, in a transaction that
-// never ends.
+// never ends. Each statement is undone by a savepoint.
 type oracle struct {
 	testing.TB
 	conn    *pgconn.PgConn
@@ -196,7 +196,7 @@ func (o *oracle) check(sql string) bool {
 		return false
 	}
 	o.run("savepoint s")
-	defer o.run("rollback to s")
+	defer o.run("rollback to s; release s")
 	o.notices = 0
 	tag, err := o.try(sql, i.Parameters)
 	if err != nil {
