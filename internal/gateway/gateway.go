@@ -81,6 +81,7 @@ func New(c *Config) (*Gateway, error) {
 		config: config, upstream: upstream, log: config.Logger,
 		toServer: newBlockPool(config.ReceiveBuffer), toClient: newBlockPool(config.SendBuffer),
 		listening: make(chan struct{}), stats: newStats(), members: map[member]struct{}{}, keys: map[string]*session{},
+		hooks: accelerate,
 	}
 	g.console = g.serveConsole
 	if err := g.Reload(); err != nil {

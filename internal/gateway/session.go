@@ -28,6 +28,9 @@ type hooks struct {
 
 	// cancelled is called, by any goroutine, before a cancel request for this session goes to the server.
 	cancelled func()
+
+	// ended is called once, when nothing more comes from the server.
+	ended func()
 }
 
 // session relays between a client and its server connection.
@@ -87,6 +90,9 @@ func (s *session) run() error {
 	backErr := s.back()
 	// The server's end is what the client is told first: nothing that it said may get lost.
 	s.serverGone.Store(true)
+	if s.hooks.ended != nil {
+		s.hooks.ended()
+	}
 	s.server.Close()
 	s.linger(backErr)
 	frontErr := <-front
