@@ -79,6 +79,9 @@ func (s *settings) readYAML(name string, text []byte) error {
 		return nil // empty, or only comments
 	}
 	root := document.Content[0]
+	if root.Tag == "!!null" {
+		return nil
+	}
 	if root.Kind != yaml.MappingNode {
 		return usage(fmt.Sprintf("%s, line %d: not a list of settings", name, root.Line), "Write one \"name: value\" on each line.")
 	}

@@ -62,7 +62,7 @@ func (g *Gateway) serveConsole(ctx context.Context, l *link) bool {
 		return true
 	}
 	g.log.InfoContext(ctx, "console opened", "client", peer(l.client), "user", c.user)
-	c.greet(packet(l.startup))
+	c.greet(l.startup)
 	if err := c.serve(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 		g.log.InfoContext(ctx, "console broke off", "client", peer(l.client), "user", c.user, "error", err)
 	}

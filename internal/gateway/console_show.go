@@ -180,7 +180,7 @@ func (g *Gateway) showConfig() *consoleResult {
 		{"listen", strings.Join(c.Listen, ",")}, {"upstream", c.Upstream}, {"mode", c.Mode}, {"stream-idle", c.StreamIdle},
 		{"receive-buffer", c.ReceiveBuffer}, {"send-buffer", c.SendBuffer}, {"tls-cert", c.TLSCert}, {"tls-key", c.TLSKey},
 		{"upstream-sslmode", c.UpstreamSSLMode}, {"upstream-root-cert", c.UpstreamRootCert},
-		{"channel-binding", c.ChannelBinding}, {"drain-timeout", c.DrainTimeout},
+		{"channel-binding", c.ChannelBinding}, {"drain-timeout", max(0, c.DrainTimeout)},
 		{"admin-users", strings.Join(c.AdminUsers, ",")}, {"http", c.HTTP},
 	} {
 		r.add(s[0], s[1])

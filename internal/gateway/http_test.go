@@ -143,7 +143,7 @@ func TestStatusPage(t *testing.T) {
 	}
 	policy := w.Header().Get("Content-Security-Policy")
 	nonce := regexp.MustCompile(`script-src 'nonce-([A-Z0-9]{20,})'`).FindStringSubmatch(policy)
-	if nonce == nil || strings.Count(page, `nonce="`+nonce[1]+`"`) != 2 || !strings.HasPrefix(policy, "default-src 'none'") {
+	if len(nonce) != 2 || strings.Count(page, `nonce="`+nonce[1]+`"`) != 2 || !strings.HasPrefix(policy, "default-src 'none'") {
 		t.Errorf("policy %s", policy)
 	}
 	if again := ask(counted(t, "127.0.0.1:1").handler(nil), "GET", "/").Header().Get("Content-Security-Policy"); again == policy {
