@@ -143,7 +143,7 @@ func (r *parquetReader) field(text []byte) (field, grown []byte, bad *RowError, 
 	case v.IsNull():
 		return nil, text, nil, nil
 	case r.column.kind.text:
-		value := v.ByteArray()
+		value := parquetBytes(v)
 		if value == nil {
 			value = []byte{}
 		}
@@ -213,8 +213,8 @@ func (r *parquetReader) list(text []byte) (field, grown []byte, bad *RowError, e
 func (r *parquetReader) element(text []byte, v *parquet.Value) (_ []byte, bad *RowError) {
 	begin := len(text)
 	if r.column.kind.text {
-		bad = badText(v.ByteArray())
-		text = append(text, v.ByteArray()...)
+		bad = badText(parquetBytes(v))
+		text = append(text, parquetBytes(v)...)
 	} else {
 		text = r.column.kind.append(text, v)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/big"
+	"reflect"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
@@ -41,7 +42,7 @@ func appendParquetDouble(dst []byte, v *parquet.Value) []byte {
 
 // appendParquetFloat16 widens an IEEE 754 half, whose every value a float32 holds.
 func appendParquetFloat16(dst []byte, v *parquet.Value) []byte {
-	half := binary.LittleEndian.Uint16(padded(v.ByteArray(), 2))
+	half := binary.LittleEndian.Uint16(padded(parquetBytes(v), 2))
 	sign, exponent, fraction := half>>15, half>>10&0x1f, half&0x3ff
 	f := math.Ldexp(float64(fraction)+1024, int(exponent)-25)
 	switch {
@@ -71,12 +72,29 @@ func appendFloatText(dst []byte, f float64, bits int) []byte {
 	return strconv.AppendFloat(dst, f, 'g', -1, bits)
 }
 
+// parquetBytes are the bytes of a value. A damaged page can leave a value that has a length and no bytes, which the library does not bear.
+func parquetBytes(v *parquet.Value) []byte {
+	if reflect.ValueOf(v).Elem().Field(parquetPointer).IsNil() {
+		return nil
+	}
+	return v.ByteArray()
+}
+
+// parquetPointer is the field of a parquet.Value that points to its bytes.
+var parquetPointer = func() int {
+	field, found := reflect.TypeFor[parquet.Value]().FieldByName("ptr")
+	if !found || field.Type.Kind() != reflect.Pointer {
+		panic("parquet.Value has another layout")
+	}
+	return field.Index[0]
+}()
+
 func appendParquetBytes(dst []byte, v *parquet.Value) []byte {
-	return hex.AppendEncode(append(dst, `\x`...), v.ByteArray())
+	return hex.AppendEncode(append(dst, `\x`...), parquetBytes(v))
 }
 
 func appendParquetHex(dst []byte, v *parquet.Value) []byte {
-	return hex.AppendEncode(dst, v.ByteArray())
+	return hex.AppendEncode(dst, parquetBytes(v))
 }
 
 // padded guards against values of another length than the schema says.
@@ -88,7 +106,7 @@ func padded(b []byte, n int) []byte {
 }
 
 func appendParquetUUID(dst []byte, v *parquet.Value) []byte {
-	b := padded(v.ByteArray(), 16)
+	b := padded(parquetBytes(v), 16)
 	for i, end := range []int{4, 6, 8, 10, 16} {
 		begin := []int{0, 4, 6, 8, 10}[i]
 		if begin > 0 {
@@ -101,7 +119,7 @@ func appendParquetUUID(dst []byte, v *parquet.Value) []byte {
 
 // appendParquetInterval writes months, days and milliseconds, each an unsigned number of four bytes.
 func appendParquetInterval(dst []byte, v *parquet.Value) []byte {
-	b := padded(v.ByteArray(), 12)
+	b := padded(parquetBytes(v), 12)
 	dst = strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint32(b)), 10)
 	dst = append(dst, " mons "...)
 	dst = strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint32(b[4:])), 10)
@@ -118,7 +136,7 @@ func decimalAppender(scale int, physical format.Type) func([]byte, *parquet.Valu
 		return func(dst []byte, v *parquet.Value) []byte { return pointed(appendParquetInt64(dst, v), len(dst), scale) }
 	}
 	return func(dst []byte, v *parquet.Value) []byte {
-		return pointed(appendBigEndian(dst, v.ByteArray()), len(dst), scale)
+		return pointed(appendBigEndian(dst, parquetBytes(v)), len(dst), scale)
 	}
 }
 
