@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,7 @@ type gatewayFlags struct {
 
 func newGateway() *cobra.Command {
 	f := &gatewayFlags{logFormat: "text", logLevel: "info"}
+	f.config.DrainTimeout = 30 * time.Second
 	cmd := &cobra.Command{
 		Use:     "gateway --listen ADDR --upstream HOST:PORT",
 		Short:   "Relay between clients and a server, turning INSERT into COPY",
@@ -147,7 +149,7 @@ func (f *gatewayFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	stopReloading := reloadOnHangup(g, c.Logger)
 	defer stopReloading()
 	stopTelling := context.AfterFunc(ctx, func() {
-		c.Logger.Info("draining: no new connections are taken; a second signal ends at once", "timeout", c.DrainTimeout)
+		c.Logger.Info("draining: no new connections are taken; a second signal ends at once", "timeout", max(0, c.DrainTimeout))
 	})
 	defer stopTelling()
 	return g.Run(ctx)

@@ -125,6 +125,7 @@ type SessionStats struct {
 
 	mode    atomic.Pointer[string]
 	copying atomic.Bool
+	fresh   atomic.Bool // nothing was taken yet by the COPY that is open
 	inserts atomic.Int64
 	taken   atomic.Int64
 	rows    atomic.Int64
@@ -150,8 +151,11 @@ func (c *SessionStats) ID() uint64 { return c.id }
 // SetMode notes the mode that the session is in now.
 func (c *SessionStats) SetMode(mode string) { c.mode.Store(&mode) }
 
-// SetCopying notes whether a COPY is open that the gateway began.
-func (c *SessionStats) SetCopying(open bool) { c.copying.Store(open) }
+// SetCopying notes whether a COPY is open that the gateway began. All INSERTs taken while it is are one statement.
+func (c *SessionStats) SetCopying(open bool) {
+	c.fresh.Store(open)
+	c.copying.Store(open)
+}
 
 // Table finds the counters of a table in the session's database. Both names are as the server has them; an empty table
 // means that it is not known, and an empty schema that it was found by the search path and not asked for yet.
@@ -183,11 +187,14 @@ func (c *SessionStats) Passed(t *TableStats, reason string) {
 	t.passed(reason)
 }
 
-// Taken counts INSERTs that went in another form: joined units sent as one, with their rows.
+// Taken counts INSERTs that went in another form, with their rows: as one statement, or as a part of the COPY that is open.
 func (c *SessionStats) Taken(t *TableStats, form Form, inserts, rows int64) {
 	c.inserts.Add(inserts)
 	c.taken.Add(inserts)
 	c.rows.Add(rows)
+	if !c.copying.Load() || c.fresh.Swap(false) {
+		t.began(form)
+	}
 	t.taken(form, inserts, rows)
 }
 
@@ -208,15 +215,15 @@ type TableStats struct {
 // SetForm notes the form that statements into the table take now.
 func (t *TableStats) SetForm(form Form) { t.form.Store(int32(form)) }
 
+func (t *TableStats) began(form Form) {
+	t.forms[form].units.Add(1)
+	t.SetForm(form)
+}
+
 func (t *TableStats) taken(form Form, inserts, rows int64) {
-	if form < 0 || form >= formCount {
-		form = FormSent
-	}
 	f := &t.forms[form]
-	f.units.Add(1)
 	f.inserts.Add(inserts)
 	f.rows.Add(rows)
-	t.SetForm(form)
 }
 
 func (t *TableStats) passed(reason string) {

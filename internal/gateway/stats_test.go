@@ -48,6 +48,27 @@ func TestStatsCountByTableFormAndReason(t *testing.T) {
 	}
 }
 
+func TestStatsOfAStreamAreOneStatement(t *testing.T) {
+	s := newStats()
+	c := open(s, "u", "d")
+	table := c.Table("s", "t")
+	for range 2 {
+		c.SetCopying(true)
+		for range 5 {
+			c.Taken(table, FormCopyBinary, 1, 10)
+		}
+		c.SetCopying(false)
+	}
+	c.SetCopying(true)
+	c.SetCopying(false)
+	c.Taken(table, FormCopyBinary, 3, 30)
+	c.Taken(table, FormCopyBinary, 1, 10)
+	want := []FormView{{FormCopyBinary, 4, 14, 140}}
+	if d := cmp.Diff(want, s.Snapshot().Tables[0].Forms); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestStatsOfClosedSessionsStay(t *testing.T) {
 	s := newStats()
 	c := s.Open(Origin{User: "u", Database: "d", Application: "psql", TLS: true, Mode: "strict", Bytes: func() (int64, int64) { return 7, 11 }})
