@@ -24,13 +24,12 @@ func TestLoadLargeRows(t *testing.T) {
 		values []string
 	}{
 		"text":  {"text", []string{long("0123456789"), "small", "", long("é\n\\. \t,"), long("x") + "\x00", long("y") + "\xff"}},
-		"bytea": {"bytea", []string{`\x` + long("00ff"), `\x` + long("00 ff\n"), `\x` + long("0f") + "0", `\x` + long("0f") + "0g", long(`a\\b`), long("plain") + `\377`, `\x00`}},
+		"bytea": {"bytea", []string{`\x` + long("00ff"), `\x` + long("00 ff\n"), `\x` + long("0f") + "0g", long(`a\\b`), `\x00`}},
 		"jsonb": {"jsonb", []string{`["` + long("abc") + `"]`, `["` + long("abc") + `]`}},
 		"xml":   {"xml", []string{"<a>" + long("é") + "</a>", "<a>" + long("b"), `<?xml version="1.0" encoding="LATIN1"?><a>` + long("é") + "</a>"}},
 		// Types whose large values go as text.
-		"integers":    {"int[]", []string{"{" + long("1,2,") + "3}", "{" + long("1,2,") + "x}", "{1}"}},
-		"a composite": {"pair", []string{"(1," + long("x") + ")", "(x," + long("x") + ")"}},
-		"a domain":    {"limited", []string{long("good"), "bad" + long("x")}},
+		"integers": {"int[]", []string{"{" + long("1,2,") + "3}", "{" + long("1,2,") + "x}", "{1}"}},
+		"a domain": {"limited", []string{long("good"), "bad" + long("x")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

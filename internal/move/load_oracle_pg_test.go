@@ -241,7 +241,13 @@ func TestLoadOracle(t *testing.T) {
 			}
 		}
 		// What "now" means differs between the two by the time that passed, and is equal up to the day unless midnight lies between.
-		read := "SELECT regexp_replace(o::text, '[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}', 'x', 'g') FROM "
+		var now []string
+		for _, row := range o.single {
+			if id, text, _ := strings.Cut(row, ","); strings.Contains(text, "now") {
+				now = append(now, id)
+			}
+		}
+		read := "SELECT CASE WHEN id IN (-1" + strings.Join(append([]string{""}, now...), ", ") + ") THEN regexp_replace(o::text, '[0-9]{2}:[0-9:.]+', 'x') ELSE o::text END FROM "
 		sameContents(t, uri, read+table+" o", uri, read+table+"_copied o")
 	}
 }

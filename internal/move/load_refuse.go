@@ -126,10 +126,15 @@ func (r *refusals) keep(l *load, b *loadBatch, rows []stretch, positions []int64
 	why := &rowfile.RowError{State: stateUniqueViolation, Message: "a row with the same key was kept"}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	for _, d := range dropped {
-		p := b.pieces[d.piece]
-		if err := r.write(p, badRow{p.spans(l, []int{d.from})[0], why}); err != nil {
-			return err
+	for len(dropped) > 0 { // Those of one piece together, since it is taken apart for them.
+		p, at := dropped[0].piece, []int(nil)
+		for len(dropped) > 0 && dropped[0].piece == p {
+			at, dropped = append(at, dropped[0].from), dropped[1:]
+		}
+		for _, span := range b.pieces[p].spans(l, at) {
+			if err := r.write(b.pieces[p], badRow{span, why}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

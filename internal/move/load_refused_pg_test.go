@@ -49,7 +49,7 @@ var wide = strings.Repeat("x", 20<<10)
 func TestLoadChecksEachBatch(t *testing.T) {
 	t.Parallel()
 	uri := clustertest.Database(t)
-	lines := make([]string, 900)
+	lines := make([]string, 480)
 	for i := range lines {
 		amount, code := 1, "a"
 		if i%7 == 3 {
