@@ -64,10 +64,7 @@ type copyFlags struct {
 
 	appendRows, truncate, replace bool
 
-	explain, dryRun, analyze bool
-	output                   string
-	progress                 string
-	quiet, verbose           bool
+	printing
 }
 
 func newCopy() *cobra.Command {
@@ -89,7 +86,7 @@ func newCopy() *cobra.Command {
 			return f.runCopy(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), tables)
 		},
 	}
-	addGroups(cmd, f.whatGroup(), f.targetGroup(), f.howGroup(), f.careGroup(), f.outputGroup())
+	addGroups(cmd, f.whatGroup(), f.targetGroup(), f.howGroup(), f.careGroup(), f.printing.group("copy"))
 	return cmd
 }
 
@@ -162,20 +159,6 @@ func (f *copyFlags) careGroup() flagGroup {
 	return g
 }
 
-func (f *copyFlags) outputGroup() flagGroup {
-	g := newGroup("Output")
-	g.flags.BoolVar(&f.explain, "explain", false, "print the plan and its SQL, change nothing")
-	g.flags.BoolVar(&f.dryRun, "dry-run", false, "the same as --explain")
-	g.flags.BoolVar(&f.analyze, "analyze", false, "copy, then print the plan with what it really took")
-	outputFlag(g, &f.output)
-	f.progress = "auto"
-	g.flags.Var(choiceFlag(&f.progress, "MODE", "auto", progressModes, progressModes),
-		"progress", "auto, bar, plain, json or none")
-	g.flags.BoolVarP(&f.quiet, "quiet", "q", false, "only errors")
-	g.flags.BoolVarP(&f.verbose, "verbose", "v", false, "log what happens to standard error")
-	return g
-}
-
 func outputFlag(g flagGroup, to *string) {
 	*to = "text"
 	words := []string{"text", "json"}
@@ -219,11 +202,7 @@ func (f *copyFlags) runExplain(ctx context.Context, stdout io.Writer, tables []p
 }
 
 func (f *copyFlags) runCopy(ctx context.Context, stdout, stderr io.Writer, tables []pghaul.Table) error {
-	mode := f.progress
-	if f.quiet {
-		mode = "none"
-	}
-	show := newDisplay(mode, stderr)
+	show := f.display(stderr)
 	f.options.OnProgress, f.options.ProgressInterval = show.update, show.interval
 	if f.verbose {
 		f.options.Logger = newLogger(show)

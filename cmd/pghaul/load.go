@@ -63,9 +63,7 @@ type loadFlags struct {
 
 	appendRows, truncate, replace bool
 
-	explain, dryRun, analyzeRun bool
-	output, progress            string
-	quiet, verbose              bool
+	printing
 }
 
 func newLoad() *cobra.Command {
@@ -87,7 +85,7 @@ func newLoad() *cobra.Command {
 			return f.runLoad(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
 	}
-	addGroups(cmd, f.whatGroup(), f.inputGroup(), f.targetGroup(), f.refusedGroup(), f.howGroup(), f.outputGroup())
+	addGroups(cmd, f.whatGroup(), f.inputGroup(), f.targetGroup(), f.refusedGroup(), f.howGroup(), f.printing.group("load"))
 	return cmd
 }
 
@@ -111,7 +109,7 @@ func (f *loadFlags) settle(cmd *cobra.Command, args []string) error {
 		wrong = append(wrong, "name the files to load, or - for standard input")
 	}
 	f.explain = f.explain || f.dryRun
-	if f.explain && f.analyzeRun {
+	if f.explain && f.analyze {
 		wrong = append(wrong, "--explain and --analyze exclude each other: one changes nothing, the other loads")
 	}
 	if f.options.Reject != "" && f.options.OnError == planner.StopOnError && f.options.OnDuplicate != planner.DuplicateKeepOld {
@@ -142,11 +140,7 @@ func (f *loadFlags) runExplain(ctx context.Context, stdout io.Writer, files []st
 }
 
 func (f *loadFlags) runLoad(ctx context.Context, stdout, stderr io.Writer, files []string) error {
-	mode := f.progress
-	if f.quiet {
-		mode = "none"
-	}
-	show := newDisplay(mode, stderr)
+	show := f.display(stderr)
 	f.options.OnProgress, f.options.ProgressInterval = show.update, show.interval
 	if f.verbose {
 		f.options.Logger = newLogger(show)
@@ -180,8 +174,8 @@ func (f *loadFlags) runLoad(ctx context.Context, stdout, stderr io.Writer, files
 func (f *loadFlags) printReport(stdout io.Writer, report *pghaul.LoadReport, failure error) error {
 	switch {
 	case f.output == "json":
-		return printLoadResult(stdout, report, failure, f.analyzeRun)
-	case f.analyzeRun:
+		return printLoadResult(stdout, report, failure, f.analyze)
+	case f.analyze:
 		return printPlans(stdout, []*planner.Plan{report.Plan}, f.output)
 	default:
 		return nil

@@ -86,19 +86,6 @@ func (f *loadFlags) howGroup() flagGroup {
 	return g
 }
 
-func (f *loadFlags) outputGroup() flagGroup {
-	g := newGroup("Output")
-	g.flags.BoolVar(&f.explain, "explain", false, "print the plan and its SQL, change nothing")
-	g.flags.BoolVar(&f.dryRun, "dry-run", false, "the same as --explain")
-	g.flags.BoolVar(&f.analyzeRun, "analyze", false, "load, then print the plan with what it really took")
-	outputFlag(g, &f.output)
-	f.progress = "auto"
-	g.flags.Var(choiceFlag(&f.progress, "MODE", "auto", progressModes, progressModes), "progress", "auto, bar, plain, json or none")
-	g.flags.BoolVarP(&f.quiet, "quiet", "q", false, "only errors")
-	g.flags.BoolVarP(&f.verbose, "verbose", "v", false, "log what happens to standard error")
-	return g
-}
-
 // chosenFill is the Fill of the flags, and how many of them were given.
 func chosenFill(appendRows, truncate, replace bool) (fill planner.Fill, asked int) {
 	for _, f := range []struct {
