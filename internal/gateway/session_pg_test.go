@@ -192,7 +192,9 @@ func TestConversationsAreAsWithoutGateway(t *testing.T) {
 	}
 	for _, d := range conversations() {
 		for mode, g := range modes {
-			t.Run(d.name+"/"+mode, func(t *testing.T) { d.same(t, g, uri, version30, "DROP TABLE IF EXISTS t; CREATE TABLE t (a text, b text)") })
+			t.Run(d.name+"/"+mode, func(t *testing.T) {
+				d.same(t, g, uri, version30, "DROP TABLE IF EXISTS t; CREATE TABLE t (a text, b text)")
+			})
 		}
 	}
 }
