@@ -24,11 +24,13 @@ type hook interface {
 	// pass what is too long to be gathered.
 	wants(kind byte, length int) verdict
 
-	// take gets a message that wants asked for whole, header included, good until it returns. With true it goes on behind
-	// all that came before it; with false the hook has dealt with it. An error ends the session.
+	// take gets a message that wants asked for whole, header included, good until it returns. A quiet may lie between the
+	// two: a long message comes in several blocks. With true it goes on behind all that came before it; with false the
+	// hook has dealt with it. An error ends the session.
 	take(message []byte) (bool, error)
 
-	// quiet is called when all that was read has been dealt with, before the direction waits for more.
+	// quiet is called when all that was read has been dealt with, as far as it is complete, before the direction waits for
+	// more.
 	quiet() error
 }
 
