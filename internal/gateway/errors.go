@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 
 	"github.com/pghaul/pghaul/internal/wire"
@@ -49,24 +50,61 @@ func (s spans) find(row int) (insert, within int, ok bool) {
 func streamError(body []byte, table string, s spans) []byte {
 	var out []byte
 	line := 0
-	for rest := body; len(rest) > 0 && rest[0] != 0; {
-		kind := rest[0]
-		value, after, ok := bytes.Cut(rest[1:], []byte{0})
-		if !ok {
-			break
-		}
-		rest = after
-		if kind == 'W' {
+	eachField(body, func(field byte, value []byte) {
+		if field == 'W' {
 			line = lineOf(value, table)
-			continue
+			return
 		}
-		out = append(append(append(out, kind), value...), 0)
-	}
+		out = append(append(append(out, field), value...), 0)
+	})
 	if insert, row, ok := s.find(line); ok && line > 0 {
 		out = append(out, "WINSERT "+strconv.Itoa(insert)+" of the stream, row "+strconv.Itoa(row)...)
 		out = append(out, 0)
 	}
 	return append(out, 0)
+}
+
+// notices are those that a COPY has raised, as its INSERT would have raised them: the last line of the context, which is the
+// COPY's, goes.
+func notices(all []byte, table string) []byte {
+	var out []byte
+	frames(all, func(kind byte, body []byte) bool {
+		start := len(out)
+		out = wire.AppendHeader(out, kind, 0)
+		eachField(body, func(field byte, value []byte) {
+			if field == 'W' {
+				if value = withoutCopy(value, table); len(value) == 0 {
+					return
+				}
+			}
+			out = append(append(append(out, field), value...), 0)
+		})
+		out = append(out, 0)
+		binary.BigEndian.PutUint32(out[start+1:], uint32(len(out)-start-1))
+		return true
+	})
+	return out
+}
+
+// withoutCopy takes the COPY's line from a context. It is the outermost, so the last, and names the table.
+func withoutCopy(where []byte, table string) []byte {
+	at := bytes.LastIndexByte(where, '\n')
+	if bytes.HasPrefix(where[at+1:], []byte("COPY "+table)) {
+		return where[:max(at, 0)]
+	}
+	return where
+}
+
+// eachField calls visit with each field of an error or a notice.
+func eachField(body []byte, visit func(field byte, value []byte)) {
+	for len(body) > 0 && body[0] != 0 {
+		value, after, ok := bytes.Cut(body[1:], []byte{0})
+		if !ok {
+			return
+		}
+		visit(body[0], value)
+		body = after
+	}
 }
 
 // lineOf reads the row's number in the context of a COPY, "COPY t, line 3, column a" in the server's language: the first

@@ -50,7 +50,7 @@ type accel struct {
 	loose      bool // messages of the extended protocol have gone to the server, and no Sync behind them
 	group      group
 	stream     *stream
-	cancel     flag
+	cancel     mark
 	doom       *doom
 	skipping   bool // of a group whose first message got the doom
 	ends       bool // the skipped group would have ended the transaction
@@ -123,10 +123,7 @@ type frontHook struct{ *accel }
 
 func (f *frontHook) wants(kind byte, length int) verdict {
 	a := f.accel
-	if !a.mine {
-		a.turn.Lock()
-		a.mine = true
-	}
+	a.begin()
 	busy := a.busy()
 	if length > lookLimit {
 		return a.large(kind, busy)
@@ -144,6 +141,14 @@ func (f *frontHook) wants(kind byte, length int) verdict {
 	}
 	a.note(kind)
 	return pass
+}
+
+// begin makes the accel front's own until quiet.
+func (a *accel) begin() {
+	if !a.mine {
+		a.turn.Lock()
+		a.mine = true
+	}
 }
 
 // busy: the next message cannot simply pass.
@@ -197,6 +202,8 @@ func (a *accel) note(kind byte) {
 
 func (f *frontHook) take(message []byte) (bool, error) {
 	a := f.accel
+	// A message of several blocks comes in a later turn than the one in which it was asked for.
+	a.begin()
 	if a.broken != nil {
 		return false, a.broken
 	}

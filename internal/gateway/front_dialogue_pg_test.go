@@ -27,17 +27,7 @@ func connectRaw(t testing.TB, uri, options string) *rawClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, port := u.Query().Get("host"), u.Query().Get("port")
-	network, address := "tcp", net.JoinHostPort(host, port)
-	if strings.HasPrefix(host, "/") {
-		network, address = "unix", host+"/.s.PGSQL."+port
-	}
-	conn, err := net.Dial(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	c := &rawClient{t: t, conn: conn}
+	c := dialPlain(t, u)
 	body := "user\x00" + u.User.Username() + "\x00database\x00" + strings.TrimPrefix(u.Path, "/") + "\x00"
 	if options != "" {
 		body += "options\x00" + options + "\x00"
@@ -48,6 +38,21 @@ func connectRaw(t testing.TB, uri, options string) *rawClient {
 	c.send(append(packet, body...))
 	c.read(1)
 	return c
+}
+
+func dialPlain(t testing.TB, u *url.URL) *rawClient {
+	t.Helper()
+	host, port := u.Query().Get("host"), u.Query().Get("port")
+	network, address := "tcp", net.JoinHostPort(host, port)
+	if strings.HasPrefix(host, "/") {
+		network, address = "unix", host+"/.s.PGSQL."+port
+	}
+	conn, err := net.Dial(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &rawClient{t: t, conn: conn}
 }
 
 func (c *rawClient) send(b []byte) {
@@ -89,7 +94,7 @@ func (c *rawClient) read(n int) string {
 
 func simple(sql string) []byte { return wire.AppendQuery(nil, sql) }
 
-func joined(parts ...[]byte) []byte {
+func messages(parts ...[]byte) []byte {
 	var all []byte
 	for _, p := range parts {
 		all = append(all, p...)
@@ -131,7 +136,7 @@ type exchange struct {
 	readies int
 }
 
-func once(parts ...[]byte) exchange { return exchange{joined(parts...), 1} }
+func once(parts ...[]byte) exchange { return exchange{messages(parts...), 1} }
 
 // dialogue is a conversation that must go the same with and without a gateway.
 type dialogue struct {
@@ -168,6 +173,7 @@ func plainRow(i int) string { return fmt.Sprintf("(%d,'text %d')", i, i) }
 // play runs a dialogue's steps over one connection.
 func play(t testing.TB, uri, options string, s *dialogue) string {
 	c := connectRaw(t, uri, options)
+	defer c.conn.Close()
 	var b strings.Builder
 	for n, step := range s.steps {
 		c.send(step.send)
@@ -233,8 +239,8 @@ func dialogues() []dialogue {
 	insert := "INSERT INTO t (a, b) VALUES ($1, $2)"
 	prepared := once(parse("s", insert), syncs())
 	batch := func(n, base int) []byte {
-		return joined(repeated(n, func(i int) []byte {
-			return joined(bindText("s", fmt.Sprint(base+i), fmt.Sprintf("it's \\ %d\t", i)), describing(), executing())
+		return messages(repeated(n, func(i int) []byte {
+			return messages(bindText("s", fmt.Sprint(base+i), fmt.Sprintf("it's \\ %d\t", i)), describing(), executing())
 		}), syncs())
 	}
 	all := []dialogue{
@@ -253,12 +259,12 @@ func dialogues() []dialogue {
 		}, taken: map[Mode]int64{Strict: thousand, Stream: thousand + 10}},
 		{name: "unnamed group", setup: tableT, tables: contents, steps: []exchange{
 			once(parse("", insert), wire.AppendDescribe(nil, wire.Statement, ""), repeated(200, func(i int) []byte {
-				return joined(bindBinary("", int32(i), "x"), executing())
+				return messages(bindBinary("", int32(i), "x"), executing())
 			}), syncs()),
 			once(bindText("", "7", "again"), describing(), executing(), syncs()),
 		}, taken: map[Mode]int64{Strict: 200, Stream: 200}},
 		{name: "groups in flight", setup: tableT, tables: contents, steps: []exchange{
-			{joined(parse("s", insert), syncs(), batch(200, 0), batch(200, 1000), simple("SELECT count(*) FROM t"), batch(300, 2000)), 5},
+			{messages(parse("s", insert), syncs(), batch(200, 0), batch(200, 1000), simple("SELECT count(*) FROM t"), batch(300, 2000)), 5},
 		}, taken: map[Mode]int64{Strict: 700, Stream: 700}},
 		{name: "flush", setup: tableT, tables: contents, steps: []exchange{
 			prepared, once(batch(200, 0)[:len(batch(200, 0))-5], flushing(), bindText("s", "1", "after"), executing(), syncs()),
@@ -292,10 +298,10 @@ func relationDialogues() []dialogue {
 	}
 	prepared := []exchange{
 		once(parse("s", "INSERT INTO t VALUES ($1, $2)"), syncs()),
-		once(repeated(200, func(i int) []byte { return joined(bindText("s", fmt.Sprint(i), "g"), executing()) }), syncs()),
+		once(repeated(200, func(i int) []byte { return messages(bindText("s", fmt.Sprint(i), "g"), executing()) }), syncs()),
 		once(simple("BEGIN")),
-		once(repeated(200, func(i int) []byte { return joined(bindText("s", fmt.Sprint(i), "g"), executing()) }), syncs()),
-		once(repeated(200, func(i int) []byte { return joined(bindText("s", fmt.Sprint(i), "h"), executing()) }), syncs()),
+		once(repeated(200, func(i int) []byte { return messages(bindText("s", fmt.Sprint(i), "g"), executing()) }), syncs()),
+		once(repeated(200, func(i int) []byte { return messages(bindText("s", fmt.Sprint(i), "h"), executing()) }), syncs()),
 		once(simple("COMMIT")),
 	}
 	with := func(more ...string) []string {
@@ -333,4 +339,9 @@ func relationDialogues() []dialogue {
 		{name: "checks", setup: with("ALTER TABLE t ADD CHECK (a <> 150)"), steps: both, tables: logged},
 		{name: "other types", setup: []string{"CREATE TABLE t (a numeric(4,1), b varchar(7))", "CREATE TABLE log (n int)"}, steps: both, tables: logged},
 	}
+}
+
+func databaseOf(uri string) string {
+	u, _ := url.Parse(uri)
+	return strings.TrimPrefix(u.Path, "/")
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// flag is raised by one goroutine and taken by another.
-type flag struct{ up atomic.Bool }
+// mark is raised by one goroutine and taken by another.
+type mark struct{ up atomic.Bool }
 
-func (f *flag) raise() { f.up.Store(true) }
+func (f *mark) raise() { f.up.Store(true) }
 
-func (f *flag) taken() bool { return f.up.Load() && f.up.Swap(false) }
+func (f *mark) taken() bool { return f.up.Load() && f.up.Swap(false) }
 
 // arm makes the timer look after what stays open while front waits for the client.
 func (a *accel) arm() {

@@ -81,7 +81,7 @@ func (a *accel) strict(u *unit, status wire.Status) (done bool, reason string, e
 		if u.inserts > 1 {
 			n = int64(s.insert.Rows)
 		}
-		return true, "", a.s.say(append(e.notices, a.answers(u, n, e.status)...))
+		return true, "", a.s.say(append(notices(e.notices, t.facts.Name), a.answers(u, n, e.status)...))
 	}
 	return a.replay(u, e, status)
 }
