@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pghaul/pghaul/internal/encode"
@@ -42,6 +43,10 @@ type accel struct {
 	turn  sync.Mutex
 	mine  bool // front holds turn; front's own
 	timer *time.Timer
+	armed bool
+	gone  atomic.Bool // the server's direction has ended
+
+	turns, turnsThen uint64 // of front that left something open, now and when the timer was set
 
 	readyNow bool    // back's: a ReadyForQuery is not written yet
 	ended    *errand // back's: it has its last message
@@ -363,4 +368,7 @@ func (a *accel) process() uint32 {
 }
 
 // leave ends acceleration with the server's direction. It is called once, by the session.
-func (a *accel) leave() { a.owes.leave() }
+func (a *accel) leave() {
+	a.gone.Store(true)
+	a.owes.leave()
+}

@@ -12,8 +12,20 @@ func (f *mark) raise() { f.up.Store(true) }
 
 func (f *mark) taken() bool { return f.up.Load() && f.up.Swap(false) }
 
-// arm makes the timer look after what stays open while front waits for the client.
+// arm makes the timer look after what stays open while front waits for the client. One that runs already is left to find
+// out by itself that front has been at work since: setting it anew at each turn costs a stream of small INSERTs 3 %.
 func (a *accel) arm() {
+	a.turns++
+	if a.armed {
+		return
+	}
+	a.armed = true
+	a.rest()
+}
+
+// rest sets the timer.
+func (a *accel) rest() {
+	a.turnsThen = a.turns
 	d := a.s.gateway.config.StreamIdle
 	if a.group.held() {
 		d = holdTime
@@ -25,15 +37,27 @@ func (a *accel) arm() {
 	a.timer.Reset(d)
 }
 
-// tick sends what is held, or closes the stream, when front has had nothing to do since the timer was armed. When front is at
-// work it arms the timer again by itself.
+// tick sends what is held, or closes the stream, when front has had nothing to do since the timer was set.
 func (a *accel) tick() {
 	if !a.turn.TryLock() {
+		// Front is at work. It keeps its turn when the session ends by an error.
+		if !a.gone.Load() {
+			time.AfterFunc(holdTime, a.tick)
+		}
 		return
 	}
 	defer a.turn.Unlock()
+	a.armed = false
 	if a.cancel.taken() {
 		a.stop(a.abandon())
+		return
+	}
+	if a.stream == nil && !a.group.held() {
+		return
+	}
+	if a.turns != a.turnsThen {
+		a.armed = true
+		a.rest()
 		return
 	}
 	a.stop(a.clear(false))
@@ -47,14 +71,8 @@ func (a *accel) stop(err error) {
 }
 
 // cancelled is called before a cancel request goes to the server. While that waits for COPY data it would not be heard, so the
-// stream is broken off. It must not wait: front may hang in a write that only the cancel can free.
+// stream is broken off. It must not wait for that: the server may wait for a lock, which only the cancel request ends.
 func (a *accel) cancelled() {
 	a.cancel.raise()
-	if !a.turn.TryLock() {
-		return // front sees the flag at the end of its turn, or the timer does
-	}
-	defer a.turn.Unlock()
-	if a.cancel.taken() {
-		a.stop(a.abandon())
-	}
+	time.AfterFunc(0, a.tick)
 }
