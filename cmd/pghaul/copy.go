@@ -86,7 +86,7 @@ func newCopy() *cobra.Command {
 			return f.runCopy(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), tables)
 		},
 	}
-	addGroups(cmd, f.whatGroup(), f.targetGroup(), f.howGroup(), f.careGroup(), f.printing.group("copy"))
+	addGroups(cmd, f.whatGroup(), f.targetGroup(), f.howGroup(), f.careGroup(), f.group("copy"))
 	return cmd
 }
 

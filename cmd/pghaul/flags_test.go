@@ -35,7 +35,7 @@ func parseCopy(t *testing.T, args ...string) (*copyFlags, error) {
 	f := &copyFlags{}
 	cmd := newCopy()
 	cmd.ResetFlags()
-	addGroups(cmd, f.whatGroup(), f.targetGroup(), f.howGroup(), f.careGroup(), f.printing.group("copy"))
+	addGroups(cmd, f.whatGroup(), f.targetGroup(), f.howGroup(), f.careGroup(), f.group("copy"))
 	if err := cmd.ParseFlags(joinOptional(args)); err != nil {
 		return nil, err
 	}

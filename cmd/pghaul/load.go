@@ -85,7 +85,7 @@ func newLoad() *cobra.Command {
 			return f.runLoad(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
 	}
-	addGroups(cmd, f.whatGroup(), f.inputGroup(), f.targetGroup(), f.refusedGroup(), f.howGroup(), f.printing.group("load"))
+	addGroups(cmd, f.whatGroup(), f.inputGroup(), f.targetGroup(), f.refusedGroup(), f.howGroup(), f.group("load"))
 	return cmd
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/pghaul/pghaul/internal/wire"
 )
 
-var shutdownNotice = appendFatal(nil, adminShutdown, "terminating connection due to administrator command")
+var shutdownNotice = fatalError(adminShutdown, "terminating connection due to administrator command")
 
 // draining starts a gateway before a server that sends each of the parts when told to, and logs a client in.
 func draining(t *testing.T, timeout time.Duration, parts chan []byte) (c *end, stop func()) {

@@ -44,7 +44,7 @@ func (s *session) backFeed(in *intake, b []byte) error {
 
 // farewell ends a session as the server does when it is shut down.
 func (s *session) farewell() error {
-	if err := s.say(appendFatal(nil, adminShutdown, "terminating connection due to administrator command")); err != nil {
+	if err := s.say(fatalError(adminShutdown, "terminating connection due to administrator command")); err != nil {
 		return err
 	}
 	return errFinished

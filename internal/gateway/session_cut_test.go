@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/pghaul/pghaul/internal/wire"
@@ -51,7 +52,7 @@ func feedAll(t testing.TB, c *cutter, stream []byte, n int) (rest []byte) {
 	t.Helper()
 	for len(stream) > 0 {
 		k := min(len(stream), n)
-		b := append(rest, stream[:k]...)
+		b := slices.Concat(rest, stream[:k])
 		stream = stream[k:]
 		var err error
 		if rest, err = c.feed(b); err != nil {

@@ -92,15 +92,15 @@ func TestClientThatClosesOneDirectionGetsItsAnswer(t *testing.T) {
 
 func TestLastWordsOfTheServerArrive(t *testing.T) {
 	// The server closes with unread bytes in its socket while the client goes on sending: the kernel answers by a reset.
-	fatal := appendFatal(nil, "57P02", "terminating connection because of crash of another server process")
+	crash := fatalError("57P02", "terminating connection because of crash of another server process")
 	for range 20 {
 		c := logged(t, func(e *end) {
 			e.take(5)
-			e.send(fatal)
+			e.send(crash)
 		})
 		c.send(message('Q', "SELECT 1\x00"))
 		_, _ = c.Write(make([]byte, 100<<10)) // the gateway may be gone before the end
-		c.expect(fatal)
+		c.expect(crash)
 	}
 }
 

@@ -165,6 +165,6 @@ func (v *visitor) beginTLS(conn net.Conn, id *identity, direct bool) error {
 func (v *visitor) refuse(code, message string) {
 	v.conn.SetWriteDeadline(soon(lingerTime))
 	// A client that does not take it is gone, which is what is wanted.
-	_, _ = v.conn.Write(appendFatal(nil, code, message))
+	_, _ = v.conn.Write(fatalError(code, message))
 	_ = closeWrite(v.conn)
 }

@@ -10,8 +10,8 @@ const (
 	protocolViolation   = "08P01"
 )
 
-// appendFatal adds an ErrorResponse after which the connection is closed.
-func appendFatal(dst []byte, code, message string) []byte {
+// fatalError is an ErrorResponse after which the connection is closed.
+func fatalError(code, message string) []byte {
 	fields := "SFATAL\x00VFATAL\x00C" + code + "\x00M" + message + "\x00\x00"
-	return append(wire.AppendHeader(dst, wire.TypeError, len(fields)), fields...)
+	return append(wire.AppendHeader(nil, wire.TypeError, len(fields)), fields...)
 }

@@ -83,7 +83,7 @@ func TestRequestsForEncryption(t *testing.T) {
 					c.echoed(plain)
 					return
 				}
-				c.expect(appendFatal(nil, featureNotSupported, tt.refused))
+				c.expect(fatalError(featureNotSupported, tt.refused))
 				c.closed()
 			}
 			c := client(t, g)
@@ -154,7 +154,7 @@ func TestUpstreamIsUnreachable(t *testing.T) {
 	g.upstream.port = "1" // nobody listens on tcpmux
 	c := client(t, g)
 	c.send(opening(version30, "user", "u"))
-	c.expect(appendFatal(nil, cannotConnect, "could not connect to the upstream server"))
+	c.expect(fatalError(cannotConnect, "could not connect to the upstream server"))
 	c.closed()
 	if n := g.Traffic(); n.Sessions != 0 || n.Refused != 1 {
 		t.Errorf("counters: %+v", n)
@@ -162,7 +162,7 @@ func TestUpstreamIsUnreachable(t *testing.T) {
 }
 
 func TestFallbacksOfSSLMode(t *testing.T) {
-	refusal := appendFatal(nil, "28000", "no pg_hba.conf entry")
+	refusal := fatalError("28000", "no pg_hba.conf entry")
 	// A server without TLS that refuses the first plain attempt and takes the second.
 	tests := []struct {
 		mode  string
@@ -171,7 +171,7 @@ func TestFallbacksOfSSLMode(t *testing.T) {
 		{"disable", refusal},
 		{"allow", refusal},  // the TLS attempt fails: the refusal is what counts
 		{"prefer", refusal}, // no TLS, so the plain attempt is the only one
-		{"require", appendFatal(nil, cannotConnect, "could not connect to the upstream server")},
+		{"require", fatalError(cannotConnect, "could not connect to the upstream server")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode, func(t *testing.T) {
@@ -197,13 +197,13 @@ func TestFallbacksOfSSLMode(t *testing.T) {
 func TestServerErrorToSSLRequestIsNotShown(t *testing.T) {
 	upstream := scripted(t, func(e *end) {
 		e.packet()
-		e.send(appendFatal(nil, "XX000", "secret or untrue"))
+		e.send(fatalError("XX000", "secret or untrue"))
 	})
 	for _, mode := range []string{"prefer", "require"} {
 		g := start(t, &Config{Upstream: upstream, UpstreamSSLMode: mode})
 		c := client(t, g)
 		c.send(opening(version30, "user", "u"))
-		c.expect(appendFatal(nil, cannotConnect, "could not connect to the upstream server"))
+		c.expect(fatalError(cannotConnect, "could not connect to the upstream server"))
 		c.closed()
 	}
 }

@@ -44,7 +44,7 @@ func TestForeignTables(t *testing.T) {
 		if got := clustertest.Query(t, remote, fmt.Sprintf(all, "t")); got != want {
 			t.Errorf("batch_size %d: other rows", size)
 		}
-		if got := clustertest.Query(t, remote, fmt.Sprintf("SELECT count(*) FROM o WHERE g = id + 1 AND d > now() AND n > 0")); got != fmt.Sprint(n) {
+		if got := clustertest.Query(t, remote, "SELECT count(*) FROM o WHERE g = id + 1 AND d > now() AND n > 0"); got != fmt.Sprint(n) {
 			t.Errorf("batch_size %d: %s rows in the second table", size, got)
 		}
 		if rows := g.Stats().Total.Rows - before; rows < n {

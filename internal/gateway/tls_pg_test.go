@@ -259,7 +259,7 @@ func TestTLSOfClients(t *testing.T) {
 		c.expect([]byte{'S'})
 		secured := &end{Conn: tls.Client(c.Conn, &tls.Config{InsecureSkipVerify: true}), t: t}
 		secured.send(gssRequest)
-		secured.expect(appendFatal(nil, featureNotSupported, "unsupported frontend protocol 1234.5680"))
+		secured.expect(fatalError(featureNotSupported, "unsupported frontend protocol 1234.5680"))
 	})
 	t.Run("plain text behind SSLRequest is never taken for the session's", func(t *testing.T) {
 		c := client(t, g)
