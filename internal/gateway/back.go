@@ -101,7 +101,7 @@ func (b *backHook) take(message []byte) (bool, error) {
 		b.owes.ready(status)
 		return true, nil
 	}
-	if kind == wire.TypeError && fatal(body) {
+	if kind == wire.TypeError && isFatal(body) {
 		// The server closes; the client is told why.
 		e.failed.Store(true)
 		return true, nil
@@ -127,7 +127,7 @@ func (b *backHook) quiet() error {
 	return nil
 }
 
-func fatal(body []byte) bool {
+func isFatal(body []byte) bool {
 	r, err := wire.ParseReport(body)
 	return err == nil && r.Fatal()
 }

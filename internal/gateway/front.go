@@ -61,7 +61,7 @@ type accel struct {
 	ends       bool // the skipped group would have ended the transaction
 	statements map[string]*statement
 	block      block
-	idle       map[string]*facts // outside transaction blocks, to be checked by each unit
+	cache      map[string]*facts // to be checked by each unit or block
 	checking   bool              // the statement checkName is prepared
 	given      []byte            // body of the last Parse of the unnamed statement that the server has got
 	refused    map[string]refusal
@@ -114,7 +114,7 @@ func accelerate(s *session) *hooks {
 	}
 	a := &accel{
 		s: s, owes: newExpectations(), settings: settings{values: map[string]string{}, version: 1},
-		start: startMode(s.params, s.gateway.config.Mode), statements: map[string]*statement{}, idle: map[string]*facts{},
+		start: startMode(s.params, s.gateway.config.Mode), statements: map[string]*statement{}, cache: map[string]*facts{},
 		refused: map[string]refusal{},
 		block:   block{locked: map[string]lock{}, facts: map[string]*facts{}},
 	}

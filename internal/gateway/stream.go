@@ -124,7 +124,7 @@ func (a *accel) copyHead(dst []byte, u *unit, t *target, binary bool) []byte {
 		a.given = nil
 	}
 	dst = wire.AppendClose(dst, wire.Statement, ownName)
-	dst = wire.AppendParse(dst, ownName, t.copy(binary), nil)
+	dst = wire.AppendParse(dst, ownName, t.copy(quotedTable(u.statement.insert), binary), nil)
 	dst = wire.AppendBind(dst, &wire.Bind{Statement: ownName})
 	return wire.AppendExecute(dst, "", 0)
 }

@@ -73,7 +73,7 @@ func (a *accel) strict(u *unit, status wire.Status) (done bool, reason string, e
 	a.trim()
 	n, ok := copied(e.replies)
 	if e.failure == nil && ok && (u.inserts == 1 || n == int64(u.rowCount())) {
-		a.checking = a.checking || status == wire.Idle
+		a.checking = a.checking || status == wire.Idle && !t.facts.Heavy
 		if u.parsed {
 			a.given = append(a.given[:0], u.raw[:frameLength(u.raw)]...)
 		}
@@ -128,11 +128,11 @@ func (a *accel) writeRows(u *unit, t *target, status wire.Status, binary bool) s
 // appendCheck adds what fails when the table is no longer as it was. It runs behind the COPY, whose lock keeps the table as
 // it is from then on, and takes the COPY back with it.
 func (a *accel) appendCheck(m []byte, s *statement) []byte {
-	if !a.checking {
-		m = wire.AppendClose(m, wire.Statement, checkName)
-		m = wire.AppendParse(m, checkName, checkSQL, nil)
+	table, name := []byte(quotedTable(s.insert)), []byte(s.name)
+	if s.facts.Heavy {
+		return appendRun(m, factsCheckSQL, table, name, []byte(s.facts.fingerprint))
 	}
-	return appendExecution(m, checkName, []byte(quotedTable(s.insert)), []byte(s.name), []byte(s.facts.fingerprint))
+	return appendExecution(a.appendCheckName(m), checkName, table, name, []byte(s.facts.mark))
 }
 
 func quotedTable(i *sqltext.Insert) string {

@@ -18,7 +18,8 @@ const (
 
 // facts are what must be known of a table before an INSERT into it may become a COPY.
 type facts struct {
-	fingerprint string // of all that the answer depends on
+	fingerprint string // of all facts
+	mark        string // changes when they do, unless they are heavy
 
 	Process   uint32 `json:"process"`
 	Version   string `json:"version"`
@@ -39,6 +40,7 @@ type facts struct {
 	SelfKey   bool   `json:"selfkey"`  // a foreign key to itself
 	HasAny    bool   `json:"hasany"`   // relhastriggers
 	Functions bool   `json:"functions"`
+	Heavy     bool   `json:"heavy"`
 	Prepared  string `json:"prepared"`
 
 	Columns []columnFacts `json:"columns"`
@@ -259,9 +261,9 @@ func (t *target) list() string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// copy is the COPY that takes the rows.
-func (t *target) copy(binary bool) string {
-	sql := "COPY " + t.relation() + " " + t.list() + " FROM STDIN"
+// copy is the COPY that takes the rows. It names the table as the client does, so that both find the same one.
+func (t *target) copy(table string, binary bool) string {
+	sql := "COPY " + table + " " + t.list() + " FROM STDIN"
 	if binary {
 		sql += " (FORMAT binary)"
 	}

@@ -69,11 +69,35 @@ func (a *accel) knownInBlock(s *statement) (*facts, string) {
 	if l.rows < probeRows && l.inserts < probeInserts {
 		return nil, reasonFirst
 	}
+	own := key + "\x00" + s.name
+	if f := a.cache[own]; f != nil && s.typed && !f.Heavy && a.still(s, f) {
+		f.prepare(s)
+		a.block.facts[key] = f
+		return f, ""
+	}
+	if a.broken != nil {
+		return nil, "session ended"
+	}
 	f, reason := a.ask(s, true)
 	if reason == "" {
 		a.block.facts[key] = f
+		a.keep(own, f)
 	}
 	return f, reason
+}
+
+// prepare notes that a statement is the one that the server has by its name.
+func (f *facts) prepare(s *statement) {
+	if s.name != "" && f.Prepared == string(s.sql) {
+		f.prepared[s.name] = s
+	}
+}
+
+func (a *accel) keep(own string, f *facts) {
+	if len(a.cache) >= mostTables {
+		clear(a.cache)
+	}
+	a.cache[own] = f
 }
 
 // recall finds what is known of a statement's table in this transaction block without asking.
@@ -93,27 +117,22 @@ func (a *accel) knownIdle(s *statement) (*facts, string) {
 		return nil, reason
 	}
 	own := key + "\x00" + s.name
-	f := a.idle[own]
+	f := a.cache[own]
 	if f != nil && s.typed {
-		if s.name != "" && f.Prepared == string(s.sql) {
-			f.prepared[s.name] = s
-		}
+		f.prepare(s)
 		return f, ""
 	}
 	f, reason := a.ask(s, false)
 	if reason != "" {
 		return nil, reason
 	}
-	if len(a.idle) >= mostTables {
-		clear(a.idle)
-	}
-	a.idle[own] = f
+	a.keep(own, f)
 	return f, ""
 }
 
 // forget drops facts that have turned out to be no longer true.
 func (a *accel) forget(s *statement) {
-	delete(a.idle, tableName(s.insert)+"\x00"+s.name)
+	delete(a.cache, tableName(s.insert)+"\x00"+s.name)
 	s.facts = nil
 }
 
@@ -136,9 +155,9 @@ func (a *accel) refusedLately(key string) string {
 	}
 	if time.Now().After(r.until) {
 		delete(a.refused, key)
-		for own := range a.idle {
+		for own := range a.cache {
 			if len(own) > len(key) && own[:len(key)+1] == key+"\x00" {
-				delete(a.idle, own)
+				delete(a.cache, own)
 			}
 		}
 		return ""
