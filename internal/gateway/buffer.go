@@ -39,6 +39,7 @@ type intake struct {
 	held  *buffer
 	n     int
 	err   error
+	bulk  bulk
 
 	probe []byte
 	wide  bool // the last read over TLS filled its block: more is likely to be there
@@ -48,7 +49,7 @@ func newIntake(conn net.Conn, pool *blockPool) *intake {
 	in := &intake{conn: conn, pool: pool}
 	if sc, ok := conn.(syscall.Conn); ok && canAttempt {
 		if raw, err := sc.SyscallConn(); err == nil {
-			in.raw = raw
+			in.raw, in.bulk.raw = raw, raw
 			in.try = in.attempt
 			return in
 		}
@@ -102,6 +103,12 @@ func (in *intake) leftover(err error) ([]byte, error) {
 		err = io.ErrNoProgress
 	}
 	return in.carry, err
+}
+
+// close ends the reading. The connection stays open.
+func (in *intake) close() {
+	in.done()
+	in.bulk.stop()
 }
 
 // done gives the block of the last next back.

@@ -22,11 +22,13 @@ func (in *intake) attempt(fd uintptr) bool {
 		case n > 0:
 			in.carry = in.carry[:0]
 			in.n = k + n
+			in.bulk.read(int(fd), n, in.pool.size)
 			return true
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
 			in.done()
+			in.bulk.wait()
 			return false
 		case err == nil:
 			err = io.EOF

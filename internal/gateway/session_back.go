@@ -15,7 +15,7 @@ var errFinished = errors.New("ended by the gateway's stop")
 // back carries the server's bytes to the client.
 func (s *session) back() error {
 	in := newIntake(s.server, s.gateway.toClient)
-	defer in.done()
+	defer in.close()
 	in.unread(s.early)
 	for {
 		b, err := in.next()

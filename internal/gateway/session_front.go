@@ -9,7 +9,7 @@ import (
 // front carries the client's bytes to the server.
 func (s *session) front() error {
 	in := newIntake(s.client, s.gateway.toServer)
-	defer in.done()
+	defer in.close()
 	for {
 		b, err := in.next()
 		if err != nil {
