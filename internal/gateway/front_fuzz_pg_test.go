@@ -15,7 +15,7 @@ import (
 
 var (
 	fuzzSeed  = flag.Uint64("gateway.seed", 1, "first seed of the differential test")
-	fuzzCount = flag.Int("gateway.count", 40, "seeds of the differential test")
+	fuzzCount = flag.Int("gateway.count", 12, "seeds of the differential test")
 )
 
 // sample is a type with texts that it takes, and some that it may not.
