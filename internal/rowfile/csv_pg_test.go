@@ -154,7 +154,7 @@ func literal(s string) string {
 func TestCSVAsServer(t *testing.T) {
 	conns := servers(t)
 	r := rand.New(rand.NewPCG(5, 6))
-	for n := 0; n < 800 && !t.Failed(); n++ {
+	for n := 0; n < 250 && !t.Failed(); n++ {
 		l := Layout{Format: CSV, Header: NoHeader, Delimiter: ",;|\tx"[r.IntN(5)], Quote: "\"\"'"[r.IntN(3)]}
 		l.Escape = []byte{l.Quote, l.Quote, '\\', 'e'}[r.IntN(4)]
 		columns := 1 + r.IntN(3)
@@ -206,7 +206,7 @@ func randomPieces(r *rand.Rand, alphabet []string, n, columns int, delimiter, en
 func TestTextAsServer(t *testing.T) {
 	conns := servers(t)
 	r := rand.New(rand.NewPCG(7, 8))
-	for n := 0; n < 800 && !t.Failed(); n++ {
+	for n := 0; n < 250 && !t.Failed(); n++ {
 		l := Layout{Format: Text, Header: NoHeader, Delimiter: "\t\t,|"[r.IntN(4)]}
 		columns := 1 + r.IntN(3)
 		null := []string{`\N`, `\N`, "", "aa"}[r.IntN(4)]

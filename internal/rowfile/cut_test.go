@@ -219,7 +219,7 @@ func randomText(r *rand.Rand, bytes string, n int) []byte {
 // TestScanIsBytewise compares the fast ways to find rows with the one that looks at each byte.
 func TestScanIsBytewise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 20000 {
+	for n := range 5000 {
 		l := Layout{Format: []Format{CSV, Text, Fixed}[n%3]}
 		l = l.complete()
 		b := randomText(r, "a\"\n\r\\b,", r.IntN(80))

@@ -219,7 +219,7 @@ func TestParquetDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 300 {
+		for range 60 {
 			broken := bytes.Clone(content)
 			for range 1 + rand.IntN(3) {
 				broken[4+rand.IntN(len(broken)-4)] ^= byte(1 << rand.IntN(8))
