@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pghaul/pghaul/internal/wire"
 )
@@ -16,7 +17,7 @@ const noticeLimit = 1 << 20
 type settings struct {
 	mu      sync.Mutex
 	values  map[string]string
-	version int // changes with each report
+	version atomic.Int64 // changes with each report
 	process uint32
 }
 
@@ -24,17 +25,17 @@ func (t *settings) set(name, value string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.values[name] = value
-	t.version++
+	t.version.Add(1)
 }
 
 // changed returns all values when they are newer than version.
-func (t *settings) changed(version int) (values map[string]string, now int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if version == t.version {
+func (t *settings) changed(version int64) (values map[string]string, now int64) {
+	if version == t.version.Load() {
 		return nil, version
 	}
-	return maps.Clone(t.values), t.version
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.values), t.version.Load()
 }
 
 // backHook sees what the server sends.

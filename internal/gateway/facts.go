@@ -62,6 +62,8 @@ SELECT pg_catalog.json_build_object(
  'prepared', coalesce((SELECT s.statement FROM pg_catalog.pg_prepared_statements s WHERE $2 <> '' AND s.name = $2), ''),
  'columns', coalesce((SELECT pg_catalog.json_agg(pg_catalog.json_build_object(
     'name', attname, 'type', atttypid::int8, 'modifier', atttypmod, 'typename', pg_catalog.format_type(atttypid, NULL),
+    'sqltype', pg_catalog.format_type(atttypid, -1),
+    'isarray', (SELECT y.typelem <> 0 OR y.typarray = 0 FROM pg_catalog.pg_type y WHERE y.oid = atttypid),
     'class', (SELECT y.typtype FROM pg_catalog.pg_type y WHERE y.oid = atttypid),
     'identity', attidentity, 'generated', attgenerated,
     'default', CASE WHEN expr IS NULL THEN '' WHEN expr ~ 'SUBLINK|NEXTVALUEEXPR' THEN 'u'

@@ -63,6 +63,7 @@ type accel struct {
 	block      block
 	cache      map[string]*facts // to be checked by each unit or block
 	checking   bool              // the statement checkName is prepared
+	unnesting  string            // the text of the prepared statement unnestName
 	given      []byte            // body of the last Parse of the unnamed statement that the server has got
 	refused    map[string]refusal
 	work       rows
@@ -70,7 +71,7 @@ type accel struct {
 	said       []byte // buffer of answers
 	broken     error
 
-	seen     int // version of settings
+	seen     int64 // version of settings
 	lex      sqltext.LexOptions
 	encoding encode.Settings
 	utf8     bool
@@ -113,7 +114,7 @@ func accelerate(s *session) *hooks {
 		return nil
 	}
 	a := &accel{
-		s: s, owes: newExpectations(), settings: settings{values: map[string]string{}, version: 1},
+		s: s, owes: newExpectations(), settings: settings{values: map[string]string{}}, seen: -1,
 		start: startMode(s.params, s.gateway.config.Mode), statements: map[string]*statement{}, cache: map[string]*facts{},
 		refused: map[string]refusal{},
 		block:   block{locked: map[string]lock{}, facts: map[string]*facts{}},
@@ -154,6 +155,23 @@ func (a *accel) begin() {
 		a.turn.Lock()
 		a.mine = true
 	}
+}
+
+// enter begins front's turn.
+func (a *accel) enter() {
+	if !a.mine {
+		a.turn.Lock()
+		a.mine = true
+	}
+}
+
+// send writes to the server. The cutter is front's, who may already be filling it while another has the turn; what it has
+// then was decided before, and is written.
+func (a *accel) send(b []byte) error {
+	if a.mine {
+		return a.s.toServer.send(b)
+	}
+	return a.s.writeServer(b)
 }
 
 // busy: the next message cannot simply pass.
@@ -307,7 +325,7 @@ func (a *accel) launch(e *errand, messages []byte) error {
 	if !a.owes.begin(e) {
 		return errSessionEnded
 	}
-	return a.s.toServer.send(messages)
+	return a.send(messages)
 }
 
 func (a *accel) await(e *errand) error {

@@ -182,7 +182,7 @@ func (a *accel) release() error {
 	if !g.held() {
 		return nil
 	}
-	if err := a.s.toServer.send(g.raw); err != nil {
+	if err := a.send(g.raw); err != nil {
 		return err
 	}
 	a.loose = true

@@ -105,6 +105,7 @@ func appendReady(dst []byte, status wire.Status) []byte {
 // server says what it has to say. Not so when it was cancelled: then the client gets that.
 func (a *accel) replay(u *unit, e *errand, status wire.Status) (done bool, reason string, err error) {
 	s := u.statement
+	a.unnesting = ""
 	if status == wire.Idle {
 		// Whatever has failed: the facts may be old, and the statement that checks them may be gone.
 		a.forget(s)

@@ -31,15 +31,16 @@ type rows struct {
 	binary   bool
 	encoders []encode.Encoder // by the columns that are sent; nil: none, or in text
 	buffer   []byte
-	frame    int // where the open frame begins in buffer
-	count    int // rows in all
+	frame    int  // where the open frame begins in buffer
+	count    int  // rows in all
+	bare     bool // no frames and no header: the rows alone
 
 	params bindMessage // of the Bind that is being read
 }
 
 // start begins the data of a COPY, behind the messages of head.
 func (r *rows) start(head []byte, t *target, binary bool, s encode.Settings) {
-	r.target, r.binary, r.count = t, binary, 0
+	r.target, r.binary, r.count, r.bare = t, binary, 0, false
 	r.buffer, r.encoders = append(r.buffer[:0], head...), r.encoders[:0]
 	for _, column := range t.columns {
 		var e encode.Encoder
@@ -53,6 +54,12 @@ func (r *rows) start(head []byte, t *target, binary bool, s encode.Settings) {
 	if binary {
 		r.buffer = copyfmt.AppendBinaryHeader(r.buffer)
 	}
+}
+
+// startBare begins rows in binary that are no data of a COPY.
+func (r *rows) startBare(t *target, s encode.Settings) {
+	r.start(nil, t, true, s)
+	r.buffer, r.frame, r.bare = r.buffer[:0], 0, true
 }
 
 func (r *rows) open() {
@@ -129,7 +136,7 @@ func (r *rows) addValues(i *sqltext.Insert, b *bindMessage) (reason string) {
 }
 
 func (r *rows) row() {
-	if len(r.buffer)-r.frame >= wire.FrameSize {
+	if len(r.buffer)-r.frame >= wire.FrameSize && !r.bare {
 		r.cut()
 		r.open()
 	}

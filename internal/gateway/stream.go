@@ -132,7 +132,7 @@ func (a *accel) copyHead(dst []byte, u *unit, t *target, binary bool) []byte {
 // pour sends the rows that are ready.
 func (a *accel) pour(st *stream) error {
 	st.rows.cut()
-	if err := a.s.toServer.send(st.rows.buffer); err != nil {
+	if err := a.send(st.rows.buffer); err != nil {
 		return err
 	}
 	st.rows.buffer = st.rows.buffer[:0]
@@ -183,7 +183,7 @@ func (a *accel) abandon() error {
 func (a *accel) end(st *stream, m []byte) error {
 	a.stream = nil
 	a.s.counts.SetCopying(false)
-	err := a.s.toServer.send(m)
+	err := a.send(m)
 	if err == nil {
 		err = a.await(st.errand)
 	}

@@ -91,29 +91,31 @@ func (a *accel) write(u *unit, t *target, status wire.Status) (Form, string) {
 	s := u.statement
 	form, reason := FormCopyBinary, reasonUnsure
 	if a.utf8 && !s.inText {
-		reason = a.writeRows(u, t, status, true)
+		if u.rowCount() <= unnestRows && t.unnests() {
+			form = FormUnnest
+		}
+		reason = a.writeRows(u, t, status, form)
 	}
 	if reason == reasonUnsure {
-		form, reason = FormCopyText, a.writeRows(u, t, status, false)
+		form = FormCopyText
+		reason = a.writeRows(u, t, status, form)
 		s.inText = reason == ""
 	}
 	if reason != "" {
 		return form, reason
 	}
-	w := &a.work
-	w.finish()
-	m := wire.AppendCopyDone(w.buffer)
-	m = wire.AppendClose(m, wire.Statement, ownName)
+	m := a.work.buffer
 	if status == wire.InTransaction {
 		m = appendRun(m, "RELEASE SAVEPOINT "+ownName)
 	} else {
 		m = a.appendCheck(m, s)
 	}
-	w.buffer = wire.AppendSync(m)
+	a.work.buffer = wire.AppendSync(m)
 	return form, ""
 }
 
-func (a *accel) writeRows(u *unit, t *target, status wire.Status, binary bool) string {
+// writeRows makes the messages up to the rows' end.
+func (a *accel) writeRows(u *unit, t *target, status wire.Status, form Form) string {
 	var head []byte
 	if status == wire.InTransaction {
 		head = appendRun(head, "SAVEPOINT "+ownName)
@@ -121,8 +123,23 @@ func (a *accel) writeRows(u *unit, t *target, status wire.Status, binary bool) s
 	if u.parsed {
 		head = append(head, u.raw[:frameLength(u.raw)]...)
 	}
-	a.work.start(a.copyHead(head, u, t, binary), t, binary, a.encoding)
-	return a.fill(u, &a.work)
+	w := &a.work
+	if form == FormUnnest {
+		w.startBare(t, a.encoding)
+		if reason := a.fill(u, w); reason != "" {
+			return reason
+		}
+		w.buffer = a.appendUnnest(head, u, t, w)
+		return ""
+	}
+	binary := form == FormCopyBinary
+	w.start(a.copyHead(head, u, t, binary), t, binary, a.encoding)
+	if reason := a.fill(u, w); reason != "" {
+		return reason
+	}
+	w.finish()
+	w.buffer = wire.AppendClose(wire.AppendCopyDone(w.buffer), wire.Statement, ownName)
+	return ""
 }
 
 // appendCheck adds what fails when the table is no longer as it was. It runs behind the COPY, whose lock keeps the table as
@@ -142,13 +159,13 @@ func quotedTable(i *sqltext.Insert) string {
 	return sqltext.QuoteIdent(i.Table)
 }
 
-// copied finds how many rows the COPY among an errand's replies has stored.
+// copied finds how many rows the COPY or INSERT among an errand's replies has stored.
 func copied(replies []reply) (int64, bool) {
 	for _, r := range replies {
 		if r.kind != wire.TypeCommandComplete {
 			continue
 		}
-		if tag, err := wire.ParseTag(r.body); err == nil && tag.Verb == "COPY" {
+		if tag, err := wire.ParseTag(r.body); err == nil && (tag.Verb == "COPY" || tag.Verb == "INSERT") {
 			return tag.Rows, true
 		}
 	}

@@ -55,7 +55,9 @@ type columnFacts struct {
 	Type      uint32 `json:"type"`
 	Modifier  int32  `json:"modifier"`
 	TypeName  string `json:"typename"`
+	SQLType   string `json:"sqltype"` // as a cast takes it
 	Class     string `json:"class"`
+	IsArray   bool   `json:"isarray"` // or has elements otherwise
 	Identity  string `json:"identity"`
 	Generated string `json:"generated"`
 	// Default is "" for none, "s" for one that gives all statements of a transaction what it gives one, else "u".
