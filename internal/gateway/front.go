@@ -336,12 +336,19 @@ func (a *accel) await(e *errand) error {
 	return nil
 }
 
-// free tells whether nothing is owed and front may speak, and the session's status then.
-func (a *accel) free() (wire.Status, bool) {
+// free tells whether nothing is owed and front may speak, and the session's status then. What was decided to pass goes to the
+// server before: its answers are waited for.
+func (a *accel) free() (status wire.Status, ok bool, err error) {
 	if a.loose {
-		return 0, false
+		return 0, false, nil
 	}
-	return a.owes.settle(settleTime)
+	if a.mine {
+		if err := a.s.toServer.flush(); err != nil {
+			return 0, false, err
+		}
+	}
+	status, ok = a.owes.settle(settleTime)
+	return status, ok, nil
 }
 
 // refresh reads settings that the server has reported.

@@ -31,8 +31,10 @@ func (a *accel) carry(u *unit) (done bool, reason string, err error) {
 	if a.mode != Stream && u.rowCount() < strictRows {
 		return false, "small", nil
 	}
-	status, ok := a.free()
+	status, ok, err := a.free()
 	switch {
+	case err != nil:
+		return false, "", err
 	case !ok:
 		return false, "busy", nil
 	case a.doom != nil:
