@@ -3,7 +3,7 @@
 LINT_VERSION = v2.15.0
 MATRIX       = 14 16 17 18
 FUZZTIME     = 10s
-TIMEOUT      = 14m
+TIMEOUT      = 25m
 PACKAGES     = ./...
 # Two packages at a time: each may run two servers of its own.
 PARALLEL     = 2

@@ -157,14 +157,6 @@ func (a *accel) begin() {
 	}
 }
 
-// enter begins front's turn.
-func (a *accel) enter() {
-	if !a.mine {
-		a.turn.Lock()
-		a.mine = true
-	}
-}
-
 // send writes to the server. The cutter is front's, who may already be filling it while another has the turn; what it has
 // then was decided before, and is written.
 func (a *accel) send(b []byte) error {
