@@ -65,7 +65,7 @@ func (c *rawClient) send(b []byte) {
 
 // message reads one message.
 func (c *rawClient) message() (kind byte, body []byte, err error) {
-	c.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	c.conn.SetReadDeadline(time.Now().Add(time.Minute))
 	var head [5]byte
 	if _, err := io.ReadFull(c.conn, head[:]); err != nil {
 		return 0, nil, err
@@ -176,8 +176,17 @@ func play(t testing.TB, uri, options string, s *dialogue) string {
 	defer c.conn.Close()
 	var b strings.Builder
 	for n, step := range s.steps {
-		c.send(step.send)
+		sent := make(chan error, 1)
+		c.conn.SetWriteDeadline(time.Now().Add(time.Minute))
+		// Who writes on without reading hangs with a server that has much to answer.
+		go func() {
+			_, err := c.conn.Write(step.send)
+			sent <- err
+		}()
 		fmt.Fprintf(&b, "exchange %d\n%s", n, c.read(step.readies))
+		if err := <-sent; err != nil {
+			t.Fatal(err)
+		}
 	}
 	return b.String()
 }
