@@ -28,6 +28,13 @@ func connectRaw(t testing.TB, uri, options string) *rawClient {
 		t.Fatal(err)
 	}
 	c := dialPlain(t, u)
+	c.send(startupFor(u, options))
+	c.read(1)
+	return c
+}
+
+// startupFor is the start-up packet of protocol 3.0.
+func startupFor(u *url.URL, options string) []byte {
 	body := "user\x00" + u.User.Username() + "\x00database\x00" + strings.TrimPrefix(u.Path, "/") + "\x00"
 	if options != "" {
 		body += "options\x00" + options + "\x00"
@@ -35,9 +42,7 @@ func connectRaw(t testing.TB, uri, options string) *rawClient {
 	body += "\x00"
 	packet := binary.BigEndian.AppendUint32(nil, uint32(len(body)+8))
 	packet = binary.BigEndian.AppendUint32(packet, 196608)
-	c.send(append(packet, body...))
-	c.read(1)
-	return c
+	return append(packet, body...)
 }
 
 func dialPlain(t testing.TB, u *url.URL) *rawClient {
