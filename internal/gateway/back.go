@@ -102,9 +102,6 @@ func (b *backHook) take(message []byte) (bool, error) {
 		b.owes.ready(status)
 		return true, nil
 	}
-	if e.line != nil {
-		return true, b.explained(e, message)
-	}
 	if kind == wire.TypeError && isFatal(body) {
 		// The server closes; the client is told why.
 		e.failed.Store(true)
@@ -116,19 +113,6 @@ func (b *backHook) take(message []byte) (bool, error) {
 		b.owes.errand.CompareAndSwap(e, nil)
 	}
 	return false, nil
-}
-
-// explained passes a message of an EXPLAIN, behind the gateway's own line.
-func (b *backHook) explained(e *errand, message []byte) error {
-	switch message[0] {
-	case wire.TypeCommandComplete:
-		return b.s.toClient.send(e.line)
-	case wire.TypeReadyForQuery:
-		e.take(wire.TypeReadyForQuery, message[wire.HeaderSize:])
-		b.ended = e
-		b.owes.errand.CompareAndSwap(e, nil)
-	}
-	return nil
 }
 
 // quiet tells front of what has come, once it is written.

@@ -233,7 +233,6 @@ type reply struct {
 type errand struct {
 	keep    bool   // hold notices back: the same work may be done again
 	notices []byte // those held back, as frames
-	line    []byte // not nil: all passes, and this row goes before CommandComplete
 
 	replies []reply // without ReadyForQuery and errors
 	failure []byte  // body of the first error

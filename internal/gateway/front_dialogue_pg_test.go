@@ -28,13 +28,6 @@ func connectRaw(t testing.TB, uri, options string) *rawClient {
 		t.Fatal(err)
 	}
 	c := dialPlain(t, u)
-	c.send(startupFor(u, options))
-	c.read(1)
-	return c
-}
-
-// startupFor is the start-up packet of protocol 3.0.
-func startupFor(u *url.URL, options string) []byte {
 	body := "user\x00" + u.User.Username() + "\x00database\x00" + strings.TrimPrefix(u.Path, "/") + "\x00"
 	if options != "" {
 		body += "options\x00" + options + "\x00"
@@ -42,7 +35,9 @@ func startupFor(u *url.URL, options string) []byte {
 	body += "\x00"
 	packet := binary.BigEndian.AppendUint32(nil, uint32(len(body)+8))
 	packet = binary.BigEndian.AppendUint32(packet, 196608)
-	return append(packet, body...)
+	c.send(append(packet, body...))
+	c.read(1)
+	return c
 }
 
 func dialPlain(t testing.TB, u *url.URL) *rawClient {
@@ -70,7 +65,7 @@ func (c *rawClient) send(b []byte) {
 
 // message reads one message.
 func (c *rawClient) message() (kind byte, body []byte, err error) {
-	c.conn.SetReadDeadline(time.Now().Add(time.Minute))
+	c.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	var head [5]byte
 	if _, err := io.ReadFull(c.conn, head[:]); err != nil {
 		return 0, nil, err
@@ -181,17 +176,8 @@ func play(t testing.TB, uri, options string, s *dialogue) string {
 	defer c.conn.Close()
 	var b strings.Builder
 	for n, step := range s.steps {
-		sent := make(chan error, 1)
-		c.conn.SetWriteDeadline(time.Now().Add(time.Minute))
-		// Who writes on without reading hangs with a server that has much to answer.
-		go func() {
-			_, err := c.conn.Write(step.send)
-			sent <- err
-		}()
+		c.send(step.send)
 		fmt.Fprintf(&b, "exchange %d\n%s", n, c.read(step.readies))
-		if err := <-sent; err != nil {
-			t.Fatal(err)
-		}
 	}
 	return b.String()
 }

@@ -196,11 +196,6 @@ func (a *accel) query(message []byte) (bool, error) {
 	if !single || word != "SAVEPOINT" && word != "RELEASE" {
 		a.block.clear()
 	}
-	if word == "EXPLAIN" {
-		if done, err := a.explain(message, sql); done || err != nil {
-			return false, err
-		}
-	}
 	ok, err := a.pass(message, word, single)
 	if ok {
 		a.noteSetting(word, sql)
