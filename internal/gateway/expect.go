@@ -8,7 +8,11 @@ import (
 	"github.com/pghaul/pghaul/internal/wire"
 )
 
-const typeFunctionCall = 'F'
+const (
+	typeFunctionCall = 'F'
+
+	endWithin = wire.TypeCopyFail // in the list
+)
 
 // expectations are what the server still owes the client: one ReadyForQuery for each Query, FunctionCall and Sync. Front notes
 // what it sends, back takes off what comes. Only when nothing is owed may front speak with the server on its own account: that
@@ -19,7 +23,7 @@ const typeFunctionCall = 'F'
 // the session passes everything from then on.
 type expectations struct {
 	mu      sync.Mutex
-	list    []byte // Q, F, S: owed a ReadyForQuery; c: the end of the client's own COPY data
+	list    []byte // Q, F, S: owed a ReadyForQuery; c, f: the end of the client's own COPY data, f within a group
 	copying bool   // the server reads the client's COPY data, whose end was not sent yet
 	guessed bool   // a Sync was taken for swallowed; an error now would make that doubtful
 	lost    bool
@@ -36,8 +40,9 @@ func newExpectations() *expectations {
 	return &expectations{list: []byte{wire.TypeSync}, status: wire.Idle}
 }
 
-// sent notes a message of the client that goes to the server.
-func (x *expectations) sent(kind byte) {
+// sent notes a message of the client that goes to the server. within says that messages of the extended protocol have gone
+// before it, without a Sync.
+func (x *expectations) sent(kind byte, within bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch kind {
@@ -47,6 +52,9 @@ func (x *expectations) sent(kind byte) {
 			return
 		}
 		kind = wire.TypeCopyDone
+		if within {
+			kind = endWithin
+		}
 	case wire.TypeSync:
 		if x.copying {
 			x.guessed = true
@@ -69,19 +77,20 @@ func (x *expectations) ready(status wire.Status) {
 	if x.lost {
 		return
 	}
-	x.dropEnds()
+	x.dropEnds(true)
 	if len(x.list) == 0 {
 		x.lost = true
 		return
 	}
 	x.list = x.list[:copy(x.list, x.list[1:])]
-	x.dropEnds()
+	x.dropEnds(false)
 }
 
-// dropEnds drops ends of COPY data that no COPY has read.
-func (x *expectations) dropEnds() {
+// dropEnds drops ends of COPY data that no COPY has read: before the ReadyForQuery of a group those within it, after any those
+// that follow.
+func (x *expectations) dropEnds(within bool) {
 	n := 0
-	for n < len(x.list) && x.list[n] == wire.TypeCopyDone {
+	for n < len(x.list) && (x.list[n] == wire.TypeCopyDone || within && x.list[n] == endWithin) {
 		n++
 	}
 	if n > 0 {
@@ -101,7 +110,7 @@ func (x *expectations) copyIn() {
 		kind := x.list[at]
 		x.list = append(x.list[:at], x.list[at+1:]...)
 		switch kind {
-		case wire.TypeCopyDone:
+		case wire.TypeCopyDone, endWithin:
 			return
 		case wire.TypeSync:
 			x.guessed = true

@@ -196,16 +196,16 @@ func (a *accel) note(kind byte) {
 	switch kind {
 	case wire.TypeSync:
 		a.loose = false
-		a.owes.sent(kind)
+		a.owes.sent(kind, false)
 	case wire.TypeQuery, typeFunctionCall:
 		if a.loose {
 			// Whether it is answered depends on what comes before it.
 			a.owes.lose()
 		}
 		a.given = nil
-		a.owes.sent(kind)
+		a.owes.sent(kind, false)
 	case wire.TypeCopyDone, wire.TypeCopyFail:
-		a.owes.sent(kind)
+		a.owes.sent(kind, a.loose)
 	case wire.TypeCopyData, wire.TypeFlush, wire.TypeTerminate, wire.TypePassword:
 	case wire.TypeExecute:
 		a.loose = true
