@@ -168,7 +168,7 @@ func (x *expectations) settled() bool {
 		return false
 	}
 	for _, kind := range x.list {
-		if kind != wire.TypeCopyDone {
+		if kind != wire.TypeCopyDone && kind != endWithin {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 const (
 	// ownName is the name of the prepared statement, portal and savepoint that the gateway makes for a moment.
-	ownName = "pghaul"
+	ownName = "pghaul_gateway"
 
 	// checkName is the name of the prepared statement that stays: by it is seen whether a table is still as it was.
 	checkName = "pghaul_check"
@@ -43,6 +43,7 @@ SELECT pg_catalog.json_build_object(
  'number', pg_catalog.current_setting('server_version_num')::int,
  'isolation', pg_catalog.current_setting('transaction_isolation'),
  'mode', coalesce(pg_catalog.current_setting('pghaul.mode', true), ''),
+ 'timeout', pg_catalog.current_setting('statement_timeout') <> '0',
  'found', EXISTS (SELECT FROM t), 'oid', (SELECT oid::int8 FROM t),
  'schema', (SELECT n.nspname FROM t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace),
  'name', (SELECT relname FROM t), 'kind', (SELECT relkind FROM t), 'system', (SELECT oid < 16384 FROM t),
@@ -76,7 +77,7 @@ SELECT pg_catalog.json_build_object(
 // the transaction that wrote it. It does not see into partitions, into functions that defaults and checks call, and into
 // domains: tables that have any are heavy, and their facts are asked anew.
 const markQuery = `SELECT pg_catalog.concat_ws('/', c.oid, c.xmin, c.relnamespace,
-  pg_catalog.current_setting('transaction_isolation'), coalesce(pg_catalog.current_setting('pghaul.mode', true), ''),
+  pg_catalog.current_setting('transaction_isolation'), pg_catalog.current_setting('statement_timeout'), coalesce(pg_catalog.current_setting('pghaul.mode', true), ''),
   (SELECT pg_catalog.string_agg(a.xmin::text, ',' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0),
   CASE WHEN pg_catalog.current_setting('transaction_isolation') <> 'read committed' THEN (SELECT pg_catalog.concat_ws(',', c.xmax,
     pg_catalog.string_agg(a.xmax::text, ',' ORDER BY a.attnum)) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) END,

@@ -25,8 +25,9 @@ const (
 	// settleTime is how long a unit waits for the answers to what was sent before it. After that it passes.
 	settleTime = time.Second
 
-	// mostStatements bounds the prepared statements that a session's front remembers.
+	// mostStatements and mostText bound the prepared statements that a session's front remembers, in number and in bytes.
 	mostStatements = 10000
+	mostText       = 4 << 20
 )
 
 // errSessionEnded leaves it to back to tell the client why.
@@ -60,6 +61,7 @@ type accel struct {
 	skipping   bool // of a group whose first message got the doom
 	ends       bool // the skipped group would have ended the transaction
 	statements map[string]*statement
+	remembered int // bytes of their texts
 	block      block
 	cache      map[string]*facts // to be checked by each unit or block
 	checking   bool              // the statement checkName is prepared
@@ -105,7 +107,9 @@ type statement struct {
 	facts  *facts // target and reason are of these
 	target *target
 	reason string
-	inText bool // a value had no binary form
+	inText bool  // a value had no binary form
+	mixed  bool  // nor would text do
+	seen   int64 // version of the settings under which it was read
 }
 
 // accelerate adds acceleration to a session. Sessions of replication are not looked at.
@@ -135,10 +139,15 @@ func (f *frontHook) wants(kind byte, length int) verdict {
 		return a.large(kind, busy)
 	}
 	switch kind {
-	case wire.TypeQuery, wire.TypeParse:
+	case wire.TypeQuery:
 		return whole
-	case wire.TypeBind:
-		if busy || len(a.statements) > 0 {
+	case wire.TypeParse:
+		if busy || a.mode != Off {
+			return whole
+		}
+		a.given = nil
+	case wire.TypeBind, wire.TypeClose:
+		if busy || a.mode != Off && len(a.statements) > 0 {
 			return whole
 		}
 	}
@@ -179,6 +188,9 @@ func (a *accel) large(kind byte, busy bool) verdict {
 		}
 		if err := a.clear(false); err != nil {
 			a.broken = err
+			return drop
+		}
+		if a.skipping { // a held group has got the doom
 			return drop
 		}
 		if a.doom != nil && kind != wire.TypeTerminate {
@@ -278,7 +290,11 @@ func (a *accel) pass(message []byte, word string, single bool) (bool, error) {
 		}
 		a.doom = nil
 	}
-	if kind == wire.TypeClose || kind == typeFunctionCall {
+	switch kind {
+	case wire.TypeClose:
+		a.dropStatement(message)
+		a.block.clear()
+	case typeFunctionCall:
 		a.block.clear()
 	}
 	a.note(kind)

@@ -22,7 +22,7 @@ func (g *group) held() bool { return g.statement != nil }
 
 func (g *group) reset() {
 	raw := g.raw[:0]
-	if cap(raw) > 1<<20 {
+	if cap(raw) > wire.FrameSize {
 		raw = nil
 	}
 	*g = group{raw: raw}
@@ -60,8 +60,8 @@ func (a *accel) parse(message []byte) (bool, error) {
 // remember keeps a prepared statement that matters: an INSERT that can be recognised, or one that ends a transaction.
 func (a *accel) remember(p *parseMessage, word string, single bool) *statement {
 	name := string(p.name)
-	delete(a.statements, name)
-	s := &statement{name: name, oids: p.oids, word: word}
+	a.forgetStatement(name)
+	s := &statement{name: name, oids: p.oids, word: word, seen: a.seen}
 	switch {
 	case word == "INSERT":
 		sql := bytes.Clone(p.sql)
@@ -75,10 +75,26 @@ func (a *accel) remember(p *parseMessage, word string, single bool) *statement {
 	default:
 		return nil
 	}
-	if len(a.statements) < mostStatements {
+	if len(a.statements) < mostStatements && a.remembered+len(s.sql) <= mostText {
 		a.statements[name] = s
+		a.remembered += len(s.sql)
 	}
 	return s
+}
+
+func (a *accel) forgetStatement(name string) {
+	if s := a.statements[name]; s != nil {
+		a.remembered -= len(s.sql)
+		delete(a.statements, name)
+	}
+}
+
+// dropStatement forgets what a Close closes.
+func (a *accel) dropStatement(message []byte) {
+	r := reader{rest: message[wire.HeaderSize:]}
+	if r.byte() == byte(wire.Statement) {
+		a.forgetStatement(string(r.text()))
+	}
 }
 
 // ends tells whether a statement that begins so ends a transaction block that has failed.

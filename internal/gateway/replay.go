@@ -50,6 +50,7 @@ func (a *accel) doubt(s *statement, reason string) string {
 	if reason == reasonUnsure && a.stream != nil {
 		s.inText = true
 	}
+	s.mixed = s.mixed || reason == reasonMixed
 	return reason
 }
 

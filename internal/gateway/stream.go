@@ -81,6 +81,10 @@ func (a *accel) streamable(u *unit, t *target) string {
 		return "not in stream mode"
 	case t.joined != "":
 		return t.joined
+	case t.facts.Timeout:
+		return "statement_timeout" // it would count from the stream's beginning
+	case u.statement.mixed:
+		return "no common form"
 	case u.size/u.rowCount() > largeRow:
 		return "large rows"
 	case u.parsed && !a.givenAlready(u):
@@ -187,7 +191,7 @@ func (a *accel) end(st *stream, m []byte) error {
 	if err == nil {
 		err = a.await(st.errand)
 	}
-	if cap(m) <= 4*wire.FrameSize {
+	if cap(m) <= 2*wire.FrameSize {
 		a.spare = m[:0]
 	}
 	return err

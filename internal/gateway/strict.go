@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"unicode/utf8"
+
 	"github.com/pghaul/pghaul/internal/sqltext"
 	"github.com/pghaul/pghaul/internal/wire"
 )
@@ -39,6 +41,8 @@ func (a *accel) carry(u *unit) (done bool, reason string, err error) {
 		return false, "busy", nil
 	case a.doom != nil:
 		return a.doomed(nil)
+	case !a.current(u.statement):
+		return false, "settings changed", nil
 	case status == wire.InFailed:
 		return false, "failed transaction", nil
 	case a.mode == Stream && status == wire.InTransaction:
@@ -47,6 +51,24 @@ func (a *accel) carry(u *unit) (done bool, reason string, err error) {
 		return false, "small", nil
 	}
 	return a.strict(u, status)
+}
+
+// current tells whether the statement is read as the server has read it. Settings that it has reported since may be older than
+// the statement: it was sent before their report came.
+func (a *accel) current(s *statement) bool {
+	a.refresh()
+	if !a.lex.SafeEncoding {
+		return false
+	}
+	if s.seen == a.seen {
+		return true
+	}
+	for _, c := range s.sql {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // strict carries out a unit as one COPY whose outcome the client is told.
@@ -58,6 +80,8 @@ func (a *accel) strict(u *unit, status wire.Status) (done bool, reason string, e
 		return false, reason, nil
 	case u.inserts > 1 && t.joined != "":
 		return false, t.joined, nil
+	case u.inserts > 1 && t.facts.Timeout:
+		return false, "statement_timeout", nil
 	case u.size/u.rowCount() > largeRow:
 		return false, "large rows", nil
 	case u.parsed && s.name != "":
@@ -211,7 +235,7 @@ func (a *accel) insertQuery(message, sql []byte) (bool, error) {
 		a.s.counts.Passed(a.s.counts.Table("", ""), not.Reason)
 		return a.pass(message, "INSERT", true)
 	}
-	s := &statement{insert: insert, sql: sql, word: "INSERT", typed: true}
+	s := &statement{insert: insert, sql: sql, word: "INSERT", typed: true, seen: a.seen}
 	done, reason, err := a.carry(&unit{statement: s, inserts: 1, size: len(message)})
 	if done || err != nil {
 		return false, err

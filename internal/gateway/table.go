@@ -25,7 +25,8 @@ type facts struct {
 	Version   string `json:"version"`
 	Number    int    `json:"number"` // server_version_num
 	Isolation string `json:"isolation"`
-	Mode      string `json:"mode"` // pghaul.mode, empty when it is not set
+	Mode      string `json:"mode"`    // pghaul.mode, empty when it is not set
+	Timeout   bool   `json:"timeout"` // statement_timeout is set
 	Found     bool   `json:"found"`
 	OID       uint32 `json:"oid"`
 	Schema    string `json:"schema"`
